@@ -37,7 +37,7 @@ class _Need(NamedTuple):
     settings: tuple[HostSetting, ...]
     """What is to be set."""
     capped_bytes: int | None
-    """About what it lets be in flight then, where memory, or the largest number, may allow less than needed."""
+    """About what it lets be in flight then, where memory or the largest number may allow less than needed."""
     is_enough: bool
     """Whether it is known to let so much be in flight then."""
 
@@ -183,7 +183,7 @@ def _instead(
     unknown = next((need.host for need in needs.values() if not need.is_enough), None)
     if unknown is not None:
         return f"Keep {words}: what {names.get(unknown, unknown)} lets one flow carry was not recorded."
-    if one_flow_bps is not None:
+    if one_flow_bps is not None and chosen.flows > 1:
         return (
             f"Keep {words}: one flow carries no more than about {format_rate(one_flow_bps)}, whatever is set."
         )

@@ -130,7 +130,7 @@ def window_advice(
     if larger and window < wanted:
         capped_bytes, words = (
             window,
-            f"{words}, which {capped(window, hosts, _asked_hosts(row, side), row['flows'])}",
+            f"{words}, which {capped(window, hosts, _too_small(row, side, wanted, hosts), row['flows'])}",
         )
     settings = tuple(one for each in remedies for one in each.settings)
     sentence = f"{_lead(row, side, host, needed)}: {words}."
@@ -186,6 +186,12 @@ def _affordable(row: TrialRow, side: Side, window_bytes: int, step: int, hosts: 
     most = (most_buffer_bytes(hosts, host, row["flows"]) for host in _asked_hosts(row, side))
     room = min((bytes_ for bytes_ in most if bytes_ is not None), default=None)
     return window_bytes if room is None else min(window_bytes, room // 2 // step * step)
+
+
+def _too_small(row: TrialRow, side: Side, window_bytes: int, hosts: HostFacts | None) -> tuple[str, ...]:
+    """The hosts that are asked for a window and of which TCP has too little memory for it."""
+    most = {host: most_buffer_bytes(hosts, host, row["flows"]) for host in _asked_hosts(row, side)}
+    return tuple(host for host, bytes_ in most.items() if bytes_ is not None and bytes_ // 2 < window_bytes)
 
 
 class _Remedy(NamedTuple):
