@@ -40,6 +40,11 @@ _IN_POD = (
     f"{_STARTED}Start it with this in its settings of the kernel: `sysctls` of a compose file, or a pod's "
     "securityContext.sysctls, as far as its node allows that (`kubelet --allowed-unsafe-sysctls`)"
 )
+_JOINED = (
+    "reached by `{}`, which starts a container with the network of {}: these settings are those of that, and "
+    "no option sets them. Run this there as root; it is lost at the next restart. If that is a container: "
+    f"{_READ_ONLY}"
+)
 _OF_MACHINE = (
     "reached by `{}`, a container that shares its machine's network: these settings are the machine's, and "
     f"count for all of it. On that machine, {_IN_FILE}"
@@ -164,6 +169,8 @@ def _how(place: Place) -> str:
             return _BY_OPTION.format(launch)
         case Means.start_settings:
             return _IN_POD.format(launch)
+        case Means.commands_elsewhere:
+            return _JOINED.format(launch, place.network_of)
         case Means.commands:
             return _by_commands(place, launch)
 
@@ -199,6 +206,8 @@ def _line(setting: SystemSetting, place: Place) -> str:
             return f"{setting.name}={setting.value}"
         case Means.commands:
             return shlex.join(launched(place.launch, ("sysctl", "-w", f"{setting.name}={setting.value}")))
+        case Means.commands_elsewhere:
+            return shlex.join(("sysctl", "-w", f"{setting.name}={setting.value}"))
 
 
 def _of_direction(

@@ -16,6 +16,7 @@ _RUN = "run"
 _INTO_CONTAINERS = frozenset(("exec", "rsh", _RUN))
 _WITH_OPTION = frozenset(("docker", "podman", "nerdctl"))
 """Whose `run` takes --sysctl; that of `docker compose` does not."""
+_NETWORK_OPTIONS = frozenset(("--network", "--net"))
 
 
 class Means(StrEnum):
@@ -29,6 +30,8 @@ class Means(StrEnum):
     """Of a launcher that starts a container."""
     start_settings = "start_settings"
     """Of a pod, or of a service of a compose file."""
+    commands_elsewhere = "commands_elsewhere"
+    """In what a container that is started has the network of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ class Place:
         call = ssh_call(self.launch)
         if not self.is_namespace and (not self.launch or (call is not None and not call.command)):
             return Means.own_file
+        if self.network_of is not None:
+            return Means.commands_elsewhere
         if self.starts_container:
             return Means.run_options if self.takes_sysctls else Means.start_settings
         return Means.commands
@@ -103,11 +108,36 @@ class Place:
         )
 
     @property
-    def _into_container(self) -> tuple[str, ...]:
-        """The words of its launcher from a tool of containers to what that is to do; empty: it has none."""
+    def network_of(self) -> str | None:
+        """In words, whose network a container gets that its launcher starts; None: one of its own.
+
+        Such a container is refused with options that set what it has from elsewhere.
+        """
+        if not self.takes_sysctls:
+            return None
+        after = self._words[self._words.index(self._into_container[0]) + len(self._into_container) :]
+        joined = [
+            value if sign else following
+            for word, following in zip(after, (*after[1:], ""), strict=True)
+            for option, sign, value in (word.partition("="),)
+            if option in _NETWORK_OPTIONS
+        ]
+        if "host" in joined:
+            return f"what `{Path(self._into_container[0]).name}` runs in"
+        return "another container" if any(one.startswith("container:") for one in joined) else None
+
+    @property
+    def _words(self) -> tuple[str, ...]:
+        """The words of its launcher behind its last ssh."""
         words = self.launch
         while (call := ssh_call(words)) is not None:
             words = call.command
+        return words
+
+    @property
+    def _into_container(self) -> tuple[str, ...]:
+        """The words of its launcher from a tool of containers to what that is to do; empty: it has none."""
+        words = self._words
         first = next((at for at, word in enumerate(words) if Path(word).name in _OF_CONTAINERS), len(words))
         told = [at for at in range(first + 1, len(words)) if words[at] in _INTO_CONTAINERS]
         told = [at for at in told if words[at - 1] != _NETNS[1]]
