@@ -16,6 +16,10 @@ _RUN = "run"
 _INTO_CONTAINERS = frozenset(("exec", "rsh", _RUN))
 _WITH_OPTION = frozenset(("docker", "podman", "nerdctl"))
 """Whose `run` takes --sysctl; that of `docker compose` does not."""
+_WITHOUT_VALUE = frozenset(
+    ("-D", "--debug", "--tls", "--tlsverify", "-r", "--remote", "--verbose", "--insecure-skip-tls-verify")
+)
+"""Options of these tools behind which another word follows, as are all that have their value behind a =."""
 _NETWORK_OPTIONS = frozenset(("--network", "--net"))
 
 
@@ -52,7 +56,7 @@ class Place:
         A file where what is set is known to be a machine's, and keeps the settings of its kernel: a network
         namespace, as a container's, has settings of its own, and what else a launcher leads to is not known.
         """
-        if self.shares_network and not self.is_namespace:
+        if self.shares_network:
             return Means.machines_file
         call = ssh_call(self.launch)
         if not self.is_namespace and (not self.launch or (call is not None and not call.command)):
@@ -71,7 +75,7 @@ class Place:
     @property
     def is_namespace(self) -> bool:
         """Whether its launcher, here or behind an ssh, or its engine says that it is a network namespace."""
-        return bool(self.seen_as_namespace) or self.enters_namespace
+        return bool(self.seen_as_namespace) or (self.enters_namespace and not self.shares_network)
 
     @property
     def shares_network(self) -> bool:
@@ -142,8 +146,13 @@ class Place:
         told = [at for at in range(first + 1, len(words)) if words[at] in _INTO_CONTAINERS]
         told = [at for at in told if words[at - 1] != _NETNS[1]]
         # What follows an option may be its value, as in `kubectl -n run exec`.
-        sure = [at for at in told if not words[at - 1].startswith("-")]
+        sure = [at for at in told if not _may_take_next(words[at - 1])]
         return words[first : (sure or told)[0] + 1] if told else ()
+
+
+def _may_take_next(word: str) -> bool:
+    """Whether a word in front of another may be an option, and that its value."""
+    return word.startswith("-") and "=" not in word and word not in _WITHOUT_VALUE
 
 
 def names_of(places: Mapping[str, Place]) -> dict[str, str]:

@@ -149,11 +149,15 @@ def test_a_container_that_is_started_anew_is_started_with_its_settings(
     assert [line for line in one.text.splitlines() if not line.startswith("#")] == lines
 
 
-def test_one_that_shares_its_machines_network_has_the_settings_of_that() -> None:
-    launch = "docker run --network host -i image"
+@pytest.mark.parametrize("before", ["", "ip netns exec far "])
+def test_one_that_shares_its_machines_network_has_the_settings_of_that(before: str) -> None:
+    """Also where a launcher goes into a namespace before: what starts containers need not be in it."""
+    launch = f"{before}docker run --network host -i image"
     (one,) = how_to_set([SETTING], {"a": place(launch, seen_as_namespace=False)}, HOSTS)
     assert one.place.has_file
     assert "On that machine, add to" in one.how
+    assert ALLOWED not in one.how
+    assert one.text.splitlines()[-1] == f"{CONGESTION} = bbr"
 
 
 @pytest.mark.parametrize(
@@ -166,6 +170,12 @@ def test_one_that_shares_its_machines_network_has_the_settings_of_that() -> None
         ("kubectl -n run exec -i pod --", False),
         ("oc rsh run", False),
         ("nerdctl run image exec", True),
+        ("docker --tls exec -i box run", False),
+        ("docker -D run -i image exec", True),
+        ("docker --host=tcp://far exec -i box run", False),
+        ("podman --remote run -i image exec x", True),
+        ("kubectl --insecure-skip-tls-verify exec -i run --", False),
+        ("kubectl --context run exec -i pod --", False),
     ],
 )
 def test_a_launcher_that_starts_a_container_is_known(launch: str, *, starts: bool) -> None:
