@@ -18,7 +18,7 @@ from flowsweep.run.outcome import TrialOutcome
 from flowsweep.tuning.allowed import allowed
 from flowsweep.tuning.answer import Answer, answer, as_json
 from flowsweep.tuning.measured import permitted, tried_of
-from flowsweep.tuning.places import Place
+from flowsweep.tuning.places import Means, Place
 from flowsweep.tuning.plans import round_plan
 from flowsweep.tuning.rounds import Round, Tried
 from flowsweep.tuning.search import Known, next_round, verification
@@ -130,7 +130,15 @@ def _files_of(rounds: Rounds, found: Answer) -> Iterator[tuple[Path, str]]:
     for one in found.how:
         if one.place.has_file:
             taken.add(name := _file_of(one.place, taken))
-            yield save / name, f"# {printable(' '.join(one.place.name.split()))}\n{one.text}"
+            yield save / name, f"{_of_whom(one.place)}\n{one.text}"
+
+
+def _of_whom(place: Place) -> str:
+    """The first line of a file of settings."""
+    name = printable(" ".join(place.name.split()))
+    if place.means is Means.machines_file:
+        return f"# for the machine of {name}, whose network it shares: counts for all of that machine"
+    return f"# {name}"
 
 
 def _file_of(place: Place, taken: Collection[str] = ()) -> str:

@@ -21,7 +21,7 @@ class SshCall:
 
     destination: str
     command: tuple[str, ...]
-    """What is run there, in front of the engine's command."""
+    """What is run there, in front of the engine's command: in words as a shell there takes them apart."""
 
 
 def ssh_call(launch: Sequence[str]) -> SshCall | None:
@@ -51,6 +51,25 @@ def launched(launch: Sequence[str], command: tuple[str, ...]) -> tuple[str, ...]
     for _ in range(ssh_hops(launch)):
         command = (shlex.join(command),)
     return (*launch, *command)
+
+
+def put_in(launch: Sequence[str], words: tuple[str, ...]) -> str:
+    """How words are written that are put into the innermost command of a launcher, as `shlex.join` writes it.
+
+    Each ssh before has a shell take them apart again, and that command may stand in quotes already, as in
+    `ssh far 'docker run -i image'`.
+    """
+    levels = [tuple(launch)]
+    while (call := ssh_call(levels[-1])) is not None:
+        levels.append(call.command)
+    last = levels[-1]
+    in_quotes = next(depth for depth, level in enumerate(levels) if level[-len(last) :] == last)
+    for _ in levels[in_quotes + 1 :]:
+        words = tuple(map(shlex.quote, words))
+    written = shlex.join(words)
+    for _ in range(in_quotes):
+        written = written.replace("'", "'\"'\"'")
+    return written
 
 
 def host_name(launch: Sequence[str]) -> str:
@@ -104,7 +123,15 @@ def _call(arguments: Sequence[str]) -> SshCall | None:
             index += 1
         else:
             break
-    return None if destination is None else SshCall(destination, tuple(arguments[index:]))
+    return None if destination is None else SshCall(destination, _taken_apart(arguments[index:]))
+
+
+def _taken_apart(words: Sequence[str]) -> tuple[str, ...]:
+    """What a shell behind an ssh makes of words, as they are where it would refuse them."""
+    try:
+        return tuple(shlex.split(" ".join(words)))
+    except ValueError:
+        return tuple(words)
 
 
 def _takes_next(option: str) -> bool:

@@ -7,10 +7,10 @@ from statistics import fmean
 
 from flowsweep.analysis.findings.host_settings import HostFacts
 from flowsweep.analysis.verdicts import WINDOWS
-from flowsweep.hosts.ssh import launched
+from flowsweep.hosts.ssh import launched, put_in
 from flowsweep.tuning.allowed import allow, for_everybody
 from flowsweep.tuning.decide import Decision, Gain, goodput_bps, log_ratios
-from flowsweep.tuning.places import Place
+from flowsweep.tuning.places import Means, Place
 from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import Tried, of_way
 from flowsweep.tuning.settings import TODAY, Setting, Way
@@ -39,6 +39,11 @@ _BY_OPTION = f"{_STARTED}Add this to its options"
 _IN_POD = (
     f"{_STARTED}Start it with this in its settings of the kernel: `sysctls` of a compose file, or a pod's "
     "securityContext.sysctls, as far as its node allows that (`kubelet --allowed-unsafe-sysctls`)"
+)
+_JOINED = (
+    "reached by `{}`, which starts a container with the network of {}: these settings are those of that, and "
+    "no option sets them. Run this there as root; it is lost at the next restart. If that is a container: "
+    f"{_READ_ONLY}"
 )
 _OF_MACHINE = (
     "reached by `{}`, a container that shares its machine's network: these settings are the machine's, and "
@@ -154,15 +159,26 @@ def how_to_set(
 
 
 def _how(place: Place) -> str:
-    if place.shares_network:
-        return _OF_MACHINE.format(shlex.join(place.launch))
-    if place.has_file:
-        return _IN_FILE
-    if place.starts_container:
-        return (_BY_OPTION if place.takes_sysctls else _IN_POD).format(shlex.join(place.launch))
+    launch = shlex.join(place.launch)
+    match place.means:
+        case Means.own_file:
+            return _IN_FILE
+        case Means.machines_file:
+            return _OF_MACHINE.format(launch)
+        case Means.run_options:
+            return _BY_OPTION.format(launch)
+        case Means.start_settings:
+            return _IN_POD.format(launch)
+        case Means.commands_elsewhere:
+            return _JOINED.format(launch, place.network_of)
+        case Means.commands:
+            return _by_commands(place, launch)
+
+
+def _by_commands(place: Place, launch: str) -> str:
     if place.enters_container:
-        return _IN_CONTAINER.format(shlex.join(place.launch))
-    how = _BY_COMMAND.format(shlex.join(place.launch)) if place.launch else _IN_PLACE
+        return _IN_CONTAINER.format(launch)
+    how = _BY_COMMAND.format(launch) if launch else _IN_PLACE
     if not place.is_namespace:
         return how
     return (
@@ -181,13 +197,17 @@ def _allowed_first(place: Place, default: str | None, allowed: Sequence[str] | N
 
 def _line(setting: SystemSetting, place: Place) -> str:
     """Of a file; where there is none, a command; where that would be lost, what its launcher takes."""
-    if place.has_file:
-        return f"{setting.name} = {setting.value}"
-    if place.takes_sysctls:
-        return shlex.join(("--sysctl", f"{setting.name}={setting.value}"))
-    if place.starts_container:
-        return f"{setting.name}={setting.value}"
-    return shlex.join(launched(place.launch, ("sysctl", "-w", f"{setting.name}={setting.value}")))
+    match place.means:
+        case Means.own_file | Means.machines_file:
+            return f"{setting.name} = {setting.value}"
+        case Means.run_options:
+            return put_in(place.launch, ("--sysctl", f"{setting.name}={setting.value}"))
+        case Means.start_settings:
+            return f"{setting.name}={setting.value}"
+        case Means.commands:
+            return shlex.join(launched(place.launch, ("sysctl", "-w", f"{setting.name}={setting.value}")))
+        case Means.commands_elsewhere:
+            return shlex.join(("sysctl", "-w", f"{setting.name}={setting.value}"))
 
 
 def _of_direction(

@@ -12,7 +12,7 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.tuning.advise import HowToSet, SystemSetting, how_to_set, system_settings
 from flowsweep.tuning.allowed import asked_limits, not_loaded, restricted
 from flowsweep.tuning.decide import Decision, Gain, decide, goodput_bps, latency_ms
-from flowsweep.tuning.places import Place, names_of
+from flowsweep.tuning.places import Means, Place, names_of
 from flowsweep.tuning.plans import Ends, recommended_plan
 from flowsweep.tuning.rounds import Round, Stage, Timing, Tried, of_way
 from flowsweep.tuning.settings import TODAY, Setting, Way
@@ -179,8 +179,11 @@ def as_json(found: Answer) -> dict[str, Any]:
         "traffic_bytes": found.traffic_bytes,
         "directions": [_direction_json(one) for one in found.directions],
         "system_settings": [_system_json(one) for one in found.system],
-        "sysctl_d": {one.host: one.text for one in found.how if one.place.has_file},
-        "commands": {one.host: one.text for one in found.how if not one.place.has_file},
+        "how": {one.host: one.how for one in found.how},
+        **{
+            means.value: {one.host: one.text for one in found.how if one.place.means is means}
+            for means in Means
+        },
         "is_loopback": found.is_loopback,
         "plan": found.plan,
     }

@@ -2,17 +2,40 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from flowsweep.hosts.ssh import ssh_call
 from flowsweep.wording import printable
 
 _NETNS = ("ip", "netns", "exec")
-_OF_CONTAINERS = frozenset(("docker", "podman", "nerdctl", "crictl", "kubectl", "oc"))
+_OF_CONTAINERS = frozenset(
+    ("docker", "podman", "nerdctl", "crictl", "kubectl", "oc", "docker-compose", "podman-compose")
+)
 _RUN = "run"
 _INTO_CONTAINERS = frozenset(("exec", "rsh", _RUN))
 _WITH_OPTION = frozenset(("docker", "podman", "nerdctl"))
 """Whose `run` takes --sysctl; that of `docker compose` does not."""
+_WITHOUT_VALUE = frozenset(
+    ("-D", "--debug", "--tls", "--tlsverify", "-r", "--remote", "--verbose", "--insecure-skip-tls-verify")
+)
+"""Options of these tools behind which another word follows, as are all that have their value behind a =."""
+_NETWORK_OPTIONS = frozenset(("--network", "--net"))
+
+
+class Means(StrEnum):
+    """What sets something on a host; JSON has it by these names."""
+
+    own_file = "sysctl_d"
+    machines_file = "machine_sysctl_d"
+    """Of the machine whose network a container shares."""
+    commands = "commands"
+    run_options = "run_options"
+    """Of a launcher that starts a container."""
+    start_settings = "start_settings"
+    """Of a pod, or of a service of a compose file."""
+    commands_elsewhere = "commands_elsewhere"
+    """In what a container that is started has the network of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +50,32 @@ class Place:
     """Whether what its engine recorded is of a network namespace (`hosts.namespaces`); None: not recorded."""
 
     @property
-    def has_file(self) -> bool:
-        """Whether what is set is known to be a machine's, a file of which keeps the settings of its kernel.
+    def means(self) -> Means:
+        """What sets something there.
 
-        A network namespace, as a container's, has settings of its own, and what else a launcher leads to is
-        not known.
+        A file where what is set is known to be a machine's, and keeps the settings of its kernel: a network
+        namespace, as a container's, has settings of its own, and what else a launcher leads to is not known.
         """
-        if self.is_namespace:
-            return False
         if self.shares_network:
-            return True
+            return Means.machines_file
         call = ssh_call(self.launch)
-        return not self.launch or (call is not None and not call.command)
+        if not self.is_namespace and (not self.launch or (call is not None and not call.command)):
+            return Means.own_file
+        if self.network_of is not None:
+            return Means.commands_elsewhere
+        if self.starts_container:
+            return Means.run_options if self.takes_sysctls else Means.start_settings
+        return Means.commands
+
+    @property
+    def has_file(self) -> bool:
+        """Whether a file of a machine keeps what is set."""
+        return self.means in (Means.own_file, Means.machines_file)
 
     @property
     def is_namespace(self) -> bool:
         """Whether its launcher, here or behind an ssh, or its engine says that it is a network namespace."""
-        return bool(self.seen_as_namespace) or self.enters_namespace
+        return bool(self.seen_as_namespace) or (self.enters_namespace and not self.shares_network)
 
     @property
     def shares_network(self) -> bool:
@@ -80,17 +112,47 @@ class Place:
         )
 
     @property
-    def _into_container(self) -> tuple[str, ...]:
-        """The words of its launcher from a tool of containers to what that is to do; empty: it has none."""
+    def network_of(self) -> str | None:
+        """In words, whose network a container gets that its launcher starts; None: one of its own.
+
+        Such a container is refused with options that set what it has from elsewhere.
+        """
+        if not self.takes_sysctls:
+            return None
+        after = self._words[self._words.index(self._into_container[0]) + len(self._into_container) :]
+        joined = [
+            value if sign else following
+            for word, following in zip(after, (*after[1:], ""), strict=True)
+            for option, sign, value in (word.partition("="),)
+            if option in _NETWORK_OPTIONS
+        ]
+        if "host" in joined:
+            return f"what `{Path(self._into_container[0]).name}` runs in"
+        return "another container" if any(one.startswith("container:") for one in joined) else None
+
+    @property
+    def _words(self) -> tuple[str, ...]:
+        """The words of its launcher behind its last ssh."""
         words = self.launch
         while (call := ssh_call(words)) is not None:
             words = call.command
+        return words
+
+    @property
+    def _into_container(self) -> tuple[str, ...]:
+        """The words of its launcher from a tool of containers to what that is to do; empty: it has none."""
+        words = self._words
         first = next((at for at, word in enumerate(words) if Path(word).name in _OF_CONTAINERS), len(words))
         told = [at for at in range(first + 1, len(words)) if words[at] in _INTO_CONTAINERS]
         told = [at for at in told if words[at - 1] != _NETNS[1]]
         # What follows an option may be its value, as in `kubectl -n run exec`.
-        sure = [at for at in told if not words[at - 1].startswith("-")]
+        sure = [at for at in told if not _may_take_next(words[at - 1])]
         return words[first : (sure or told)[0] + 1] if told else ()
+
+
+def _may_take_next(word: str) -> bool:
+    """Whether a word in front of another may be an option, and that its value."""
+    return word.startswith("-") and "=" not in word and word not in _WITHOUT_VALUE
 
 
 def names_of(places: Mapping[str, Place]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from flowsweep.analysis.findings.host_settings import (
     HostFacts,
     HostSetting,
     Side,
-    capped,
+    capped_buffer,
     most_buffer_bytes,
     recorded,
     tuned_share,
@@ -37,7 +37,7 @@ class _Need(NamedTuple):
     settings: tuple[HostSetting, ...]
     """What is to be set."""
     capped_bytes: int | None
-    """About what it lets be in flight then, where memory may allow less than is needed."""
+    """About what it lets be in flight then, where memory or the largest number may allow less than needed."""
     is_enough: bool
     """Whether it is known to let so much be in flight then."""
 
@@ -107,7 +107,7 @@ def _need(row: TrialRow, side: Side, goal_bps: float, hosts: HostFacts, seen_byt
         bounds = recorded(hosts, host, SETTINGS[side][2])
         allowed = None if bounds is None else _in_flight_bytes(side, hosts, host, bounds[-1], seen_bytes)
         if allowed is not None and allowed < needed and goodput_of(row) < NOTHING_GAINED * goal_bps:
-            # It is as high already as the memory for TCP lets it be.
+            # It is as high already as the memory for TCP, or the largest number, lets it be.
             return _Need(host, goal_bps, needed, needed, settings, allowed, is_enough=False)
     if advice is None:
         return None
@@ -183,7 +183,7 @@ def _instead(
     unknown = next((need.host for need in needs.values() if not need.is_enough), None)
     if unknown is not None:
         return f"Keep {words}: what {names.get(unknown, unknown)} lets one flow carry was not recorded."
-    if one_flow_bps is not None:
+    if one_flow_bps is not None and chosen.flows > 1:
         return (
             f"Keep {words}: one flow carries no more than about {format_rate(one_flow_bps)}, whatever is set."
         )
@@ -196,8 +196,7 @@ def _reason(one: HostSetting, need: _Need, hosts: HostFacts, instead: str) -> st
     goal = format_rate(need.goal_bps)
     if need.capped_bytes is not None:
         needed = f"{format_size(need.needed_bytes)} would be needed for {goal}"
-        return (
-            f"Computed, not tried: it {capped(need.capped_bytes, hosts, (need.host,))}. {needed}. {instead}"
-        )
+        lets = capped_buffer(need.capped_bytes, one.numbers[-1], hosts, need.host)
+        return f"Computed, not tried: it {lets}. {needed}. {instead}"
     size = format_size(need.window_bytes)
     return f"Computed, not tried: it should let about {size} of one flow be in flight, for {goal}. {instead}"

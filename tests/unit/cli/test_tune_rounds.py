@@ -10,12 +10,13 @@ from analysis_support import make_failed
 from flowsweep.cli.far_host import COMMAND_LINE
 from flowsweep.cli.stopping import stopped_by_signals
 from flowsweep.cli.tune_rounds import Rounds, TuneRequest, begun
-from flowsweep.cli.tune_search import _file_of, _write_page
+from flowsweep.cli.tune_search import _file_of, _files_of, _write_page
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import LaunchError
 from flowsweep.plan import parse_plan
 from flowsweep.run.outcome import Failure
 from flowsweep.schedule import schedule
+from flowsweep.tuning.advise import SystemSetting, how_to_set
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import round_plan, round_trip_plan
 from flowsweep.tuning.rounds import Round, timing
@@ -110,6 +111,28 @@ def test_a_host_without_what_only_machines_have_is_a_namespace(
 )
 def test_files_are_called_like_hosts(name: str, file: str) -> None:
     assert _file_of(Place(name)) == file
+
+
+@pytest.mark.parametrize(
+    ("launch", "line"),
+    [
+        ((), "# box"),
+        (
+            ("docker", "exec", "-i", "c"),
+            "# for the machine of box, whose network it shares: counts for all of that machine",
+        ),
+    ],
+)
+def test_files_begin_with_whose_settings_they_are(launch: tuple[str, ...], line: str, tmp_path: Path) -> None:
+    place = Place("box", launch, seen_as_namespace=False)
+    how = how_to_set([SystemSetting("there", "net.ipv4.tcp_rmem", "1 2 4", "1 2 3", "")], {"there": place})
+    made = begun(
+        TuneRequest("local", None, None, "1GB", verify=False, as_json=False, save=tmp_path, report=None)
+    )
+    ((path, text),) = _files_of(
+        made, replace(found(eight=[2.0, 2.1, 2.2], two=[0.8, 0.81, 0.8]), plan=None, how=how)
+    )
+    assert (path.name, text.splitlines()[0]) == ("sysctl-box.conf", line)
 
 
 def test_files_of_two_hosts_have_two_names_that_any_file_system_takes() -> None:

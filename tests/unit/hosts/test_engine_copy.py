@@ -98,6 +98,16 @@ def test_a_command_behind_two_sshs_is_taken_apart_twice() -> None:
     assert shlex.split(once) == ["echo", "it's  one"]
 
 
+def test_an_ssh_in_the_command_of_another_is_one() -> None:
+    """A shell behind the first takes its command apart, in however many words that is given."""
+    prefix = ("ssh", "gate", "timeout 1h ssh far")
+    *before, words = launched(prefix, ("echo", "it's  one"))
+    assert tuple(before) == prefix
+    (once,) = shlex.split(words)
+    assert shlex.split(once) == ["echo", "it's  one"]
+    assert launched(("ssh", "far", "it's"), ("echo", "a  b")) == ("ssh", "far", "it's", "echo 'a  b'")
+
+
 @pytest.mark.parametrize("prefix", ["ip netns exec ssh", "kubectl exec -i ssh --", "oc -n lab rsh pod"])
 def test_what_only_looks_like_ssh_hands_arguments_over_as_they_are(prefix: str) -> None:
     words = prefix.split()

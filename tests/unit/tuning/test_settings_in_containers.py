@@ -1,13 +1,15 @@
 """How to set what is advised where a host is a container."""
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from flowsweep.hosts.ssh import ssh_call
 from flowsweep.tuning.advise import SystemSetting, how_to_set
-from flowsweep.tuning.answer import Answer, answer
-from flowsweep.tuning.places import Place
+from flowsweep.tuning.answer import Answer, answer, as_json
+from flowsweep.tuning.places import Means, Place
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.tuning.words import sentences
 from tuned_paths import ENDS, PATHS, tried
@@ -118,15 +120,18 @@ def test_congestion_controls_are_allowed_to_everybody_on_machines(
 WINDOWS = SystemSetting("a", "net.ipv4.tcp_rmem", "4096 131072 2097152", "4096 131072 500000", "Computed.")
 OPTIONS = ["--sysctl 'net.ipv4.tcp_rmem=4096 131072 2097152'", f"--sysctl {CONGESTION}=bbr"]
 LINES = ["net.ipv4.tcp_rmem=4096 131072 2097152", f"{CONGESTION}=bbr"]
+FAR_OPTIONS = [f"--sysctl {shlex.quote(shlex.quote(LINES[0]))}", OPTIONS[1]]
 
 
 @pytest.mark.parametrize(
     ("launch", "lines", "said"),
     [
         ("docker run --rm -i image", OPTIONS, "Add this to its options."),
-        ("ssh far podman --log-level error run -i image", OPTIONS, "Add this to its options."),
+        ("podman --log-level error run -i image", OPTIONS, "Add this to its options."),
+        ("ssh far podman --log-level error run -i image", FAR_OPTIONS, "Add this to its options."),
         ("docker -D run -i --name exec image", OPTIONS, "Add this to its options."),
         ("docker compose run service", LINES, "`sysctls` of a compose file"),
+        ("docker-compose run service", LINES, "`sysctls` of a compose file"),
         ("kubectl run box -i --image image --", LINES, "a pod's securityContext.sysctls"),
     ],
 )
@@ -144,21 +149,83 @@ def test_a_container_that_is_started_anew_is_started_with_its_settings(
     assert [line for line in one.text.splitlines() if not line.startswith("#")] == lines
 
 
-def test_one_that_shares_its_machines_network_has_the_settings_of_that() -> None:
-    launch = "docker run --network host -i image"
+@pytest.mark.parametrize("before", ["", "ip netns exec far "])
+def test_one_that_shares_its_machines_network_has_the_settings_of_that(before: str) -> None:
+    """Also where a launcher goes into a namespace before: what starts containers need not be in it."""
+    launch = f"{before}docker run --network host -i image"
     (one,) = how_to_set([SETTING], {"a": place(launch, seen_as_namespace=False)}, HOSTS)
     assert one.place.has_file
     assert "On that machine, add to" in one.how
+    assert ALLOWED not in one.how
+    assert one.text.splitlines()[-1] == f"{CONGESTION} = bbr"
 
 
 @pytest.mark.parametrize(
     ("launch", "starts"),
     [
+        ("docker-compose run -T service", True),
+        ("podman-compose run service", True),
+        ("docker-compose exec -T service", False),
         ("docker exec -i run", False),
         ("kubectl -n run exec -i pod --", False),
         ("oc rsh run", False),
         ("nerdctl run image exec", True),
+        ("docker --tls exec -i box run", False),
+        ("docker -D run -i image exec", True),
+        ("docker --host=tcp://far exec -i box run", False),
+        ("podman --remote run -i image exec x", True),
+        ("kubectl --insecure-skip-tls-verify exec -i run --", False),
+        ("kubectl --context run exec -i pod --", False),
     ],
 )
 def test_a_launcher_that_starts_a_container_is_known(launch: str, *, starts: bool) -> None:
+    assert place(launch).enters_container
     assert place(launch).starts_container is starts
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [
+        "docker run -i image",
+        "ssh far docker run -i image",
+        "ssh gate ssh far docker run -i image",
+        "ssh far 'docker run -i image'",
+        "ssh docker 'docker run -i image'",
+        "ssh gate 'ssh far docker run -i image'",
+        "ssh gate ssh far 'docker run -i image'",
+        "ssh gate \"ssh far 'docker run -i image'\"",
+    ],
+)
+def test_an_option_reaches_the_launcher_in_one_piece(launch: str) -> None:
+    """The words of a launcher are taken apart once where they are written, and by a shell behind each ssh."""
+    (one,) = how_to_set([WINDOWS], {"a": Place("box", tuple(shlex.split(launch)), seen_as_namespace=True)})
+    assert one.place.means is Means.run_options
+    written = shlex.join(shlex.split(launch))
+    words = shlex.split(written.replace(" run", f" run {one.text.splitlines()[-1]}"))
+    while (call := ssh_call(words)) is not None:
+        words = call.command
+    assert list(words[1:4]) == ["run", "--sysctl", "net.ipv4.tcp_rmem=4096 131072 2097152"]
+
+
+@pytest.mark.parametrize(
+    ("launch", "machine", "key", "line"),
+    [
+        ("", True, "sysctl_d", f"{CONGESTION} = bbr"),
+        ("docker exec -i box", True, "machine_sysctl_d", f"{CONGESTION} = bbr"),
+        ("docker exec -i box", False, "commands", f"docker exec -i box sysctl -w {CONGESTION}=bbr"),
+        ("docker run -i image", False, "run_options", f"--sysctl {CONGESTION}=bbr"),
+        ("kubectl run box -i --", False, "start_settings", f"{CONGESTION}=bbr"),
+        ("docker run --net host -i image", False, "commands_elsewhere", f"sysctl -w {CONGESTION}=bbr"),
+    ],
+)
+def test_json_has_each_way_to_set_by_a_name_of_its_own(
+    launch: str, key: str, line: str, *, machine: bool
+) -> None:
+    """A program may run commands, and write a host's own file; it can do neither with an option."""
+    places = {"a": place(launch, seen_as_namespace=not machine)}
+    found = told(places, loaded=dict.fromkeys("ab", "reno cubic bbr"), machine=machine)
+    found = replace(found, how=how_to_set([SETTING], places, HOSTS))
+    told_json = as_json(found)
+    assert [name for name in Means if told_json[name]] == [key]
+    assert told_json[key]["a"].splitlines()[-1] == line
+    assert told_json["how"] == {"a": found.how[0].how}

@@ -16,6 +16,7 @@ from flowsweep.analysis.findings.host_settings import (
     HostSetting,
     Side,
     capped,
+    capped_buffer,
     most_buffer_bytes,
     raised,
     recorded,
@@ -61,7 +62,8 @@ class WindowAdvice:
     """What must be set, all of it together: first what makes every larger window useless, at both ends, then
     what bounds the window. Without what hosts were seen to allow already, and what they did not tell."""
     capped_bytes: int | None
-    """What they let be in flight, about, where TCP has too little memory on that host for what is needed."""
+    """What they let be in flight, about, where that is less than needed: TCP has too little memory on that
+    host, or Linux takes no number as large."""
     is_enough: bool
     """Whether one flow has what is needed once all of that is set, as far as hosts told."""
     sentence: str
@@ -128,7 +130,7 @@ def window_advice(
     if larger and window < wanted:
         capped_bytes, words = (
             window,
-            f"{words}, which {capped(window, hosts, _asked_hosts(row, side), row['flows'])}",
+            f"{words}, which {capped(window, hosts, _too_small(row, side, wanted, hosts), row['flows'])}",
         )
     settings = tuple(one for each in remedies for one in each.settings)
     sentence = f"{_lead(row, side, host, needed)}: {words}."
@@ -186,6 +188,12 @@ def _affordable(row: TrialRow, side: Side, window_bytes: int, step: int, hosts: 
     return window_bytes if room is None else min(window_bytes, room // 2 // step * step)
 
 
+def _too_small(row: TrialRow, side: Side, window_bytes: int, hosts: HostFacts | None) -> tuple[str, ...]:
+    """The hosts that are asked for a window and of which TCP has too little memory for it."""
+    most = {host: most_buffer_bytes(hosts, host, row["flows"]) for host in _asked_hosts(row, side)}
+    return tuple(host for host, bytes_ in most.items() if bytes_ is not None and bytes_ // 2 < window_bytes)
+
+
 class _Remedy(NamedTuple):
     """What to set, and the words for it."""
 
@@ -220,7 +228,7 @@ def _remedies(
     there = {one.host for each in found for one in each.settings} <= {host}
     where = "there" if there else f"at {host}"
     if not asked:
-        return [*found, *_tuning(row, side, window_bytes, hosts, where=where)]
+        return [*found, *_tuning(row, side, needed_bytes, window_bytes, hosts, where=where)]
     return [*found, *_asking(row, side, window_bytes, hosts, where=where)] if larger else found
 
 
@@ -248,7 +256,13 @@ def _in_the_way(
 
 
 def _tuning(
-    row: TrialRow, side: Side, window_bytes: int, hosts: HostFacts | None, *, where: str
+    row: TrialRow,
+    side: Side,
+    needed_bytes: int,
+    window_bytes: int,
+    hosts: HostFacts | None,
+    *,
+    where: str,
 ) -> Iterator[_Remedy]:
     """The bound of autotuning; nothing where it allows as much already. `where`: the host, in words."""
     host, (_, _, name, first) = _host(row, side), SETTINGS[side]
@@ -259,14 +273,18 @@ def _tuning(
         yield _Remedy((), _unrecorded(row, name, tuned, hosts, host, where=where), is_enough=False)
         return
     most = most_buffer_bytes(hosts, host, row["flows"])
-    capped_bytes = None
+    # A whole step may be more than the largest number allows where what is needed is not.
+    is_capped = int(tuned * share) < needed_bytes
     if most is not None and most < tuned:
-        tuned, capped_bytes = most, int(most * share)
+        tuned, is_capped = most, True
     numbers = raised((*first, tuned), in_force)
     if numbers is not None:
         setting = HostSetting(host, name, numbers)
-        less = "" if capped_bytes is None else f", which {capped(capped_bytes, hosts, (host,), row['flows'])}"
-        yield _Remedy((setting,), f"`{setting.command}` {where}{_memory(most)}{less}", capped_bytes)
+        words = f"`{setting.command}` {where}{_memory(most)}"
+        capped_bytes = int(tuned * share) if is_capped else None
+        if capped_bytes is not None:
+            words = f"{words}, which {capped_buffer(capped_bytes, tuned, hosts, host, row['flows'])}"
+        yield _Remedy((setting,), words, capped_bytes)
 
 
 def _asking(

@@ -8,6 +8,7 @@ from flowsweep.wording import format_size
 
 Side = Literal["send", "receive"]
 SYSCTL_MAX = 2**31 - 1
+"""Of each number of the settings of buffers."""
 TUNES_RECEIVE = "net.ipv4.tcp_moderate_rcvbuf"
 SCALING = "net.ipv4.tcp_window_scaling"
 USELESS_WITHOUT = {
@@ -103,11 +104,32 @@ def capped(in_flight_bytes: int, hosts: HostFacts | None, ends: Sequence[str], f
     told = {(hosts or {}).get(host, {}).get("architecture") for host in ends}
     names = " or ".join(sorted(_LARGER_PAGES & told))
     pages = f" (in pages of 4 KiB; a kernel for {names} may have larger ones)" if names else ""
-    each = "" if flows == 1 else f" of each of {flows} flows"
     return (
-        f"should let about {format_size(in_flight_bytes)}{each} be in flight: more would be over a quarter "
-        f"of what {_MEMORY} lets all connections have{pages}"
+        f"{_lets(in_flight_bytes, flows)}: more would be over a quarter of what {_MEMORY} lets all "
+        f"connections have{pages}"
     )
+
+
+def capped_buffer(
+    in_flight_bytes: int, buffer_bytes: int, hosts: HostFacts | None, host: str, flows: int = 1
+) -> str:
+    """Say of a bound of autotuning why it is lower than needed: memory, or that Linux takes no larger one.
+
+    Args:
+        in_flight_bytes: Of each flow.
+        buffer_bytes: What the bound is to be.
+        hosts: What their engines told.
+        host: The one that it is of.
+        flows: How many there are.
+    """
+    if buffer_bytes < SYSCTL_MAX:
+        return capped(in_flight_bytes, hosts, (host,), flows)
+    return f"{_lets(in_flight_bytes, flows)}: no kernel takes a larger number for it"
+
+
+def _lets(in_flight_bytes: int, flows: int) -> str:
+    each = "" if flows == 1 else f" of each of {flows} flows"
+    return f"should let about {format_size(in_flight_bytes)}{each} be in flight"
 
 
 def recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] | None:
