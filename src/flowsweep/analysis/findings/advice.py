@@ -115,10 +115,9 @@ def window_advice(
     window = math.ceil(needed / step) * step
     host = _host(row, side)
     in_force = window_in_force(row, side)
-    asked = in_force is not None
     if in_force is not None and in_force >= window:
         return None
-    wanted = window
+    asked, wanted = in_force is not None, window
     if asked and needed <= WINDOW_MAX_BYTES:
         window = _affordable(row, side, window, step, hosts)
     larger = in_force is None or in_force < window
@@ -128,10 +127,8 @@ def window_advice(
     words = ", and ".join(one.words for one in remedies)
     capped_bytes = remedies[-1].capped_bytes
     if larger and window < wanted:
-        capped_bytes, words = (
-            window,
-            f"{words}, which {capped(window, hosts, _too_small(row, side, wanted, hosts), row['flows'])}",
-        )
+        small = _too_small(row, side, wanted, hosts)
+        capped_bytes, words = window, f"{words}, which {capped(window, hosts, small, row['flows'])}"
     settings = tuple(one for each in remedies for one in each.settings)
     sentence = f"{_lead(row, side, host, needed)}: {words}."
     is_enough = capped_bytes is None and all(one.is_enough for one in remedies)
