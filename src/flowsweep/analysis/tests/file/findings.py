@@ -1,7 +1,7 @@
 """What parts of the way teach: which of disks and network the whole way is bound by."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -87,6 +87,20 @@ def bound_hypotheses(summary: Sequence[TrialRow], *, margin: float = EQUIVALENCE
     ]
 
 
+def parts_hold_each_other_up(rows: Sequence[TrialRow]) -> bool:
+    """Tell whether files got across slower than through any part of the way alone.
+
+    Args:
+        rows: Of a single point, of the whole way and parts of it, without trials that stand out.
+
+    Returns:
+        What `bound_hypotheses` says of the same trials: then a faster part gains nothing.
+    """
+    good = [row for row in rows if carried(row)]
+    parts = {name: _Part(name, tuple(own), 0) for name, own in grouped(good, _name_of).items()}
+    return _WHOLE in parts and bool(_together(parts[_WHOLE], _bounds(parts)))
+
+
 _Place = tuple[Scope, tuple[tuple[str, object], ...]]
 
 
@@ -107,7 +121,7 @@ def _points(summary: Sequence[TrialRow]) -> dict[_Place, dict[str, _Part]]:
     return {
         place: {
             name: _part(name, rows, unusual)
-            for name, rows in grouped(own, lambda row: row["mode"] or _WHOLE).items()
+            for name, rows in grouped(own, _name_of).items()
         }
         for place, own in grouped(good, place_of).items()
     }
@@ -124,6 +138,15 @@ def _standing_out(rows: Sequence[TrialRow]) -> frozenset[str]:
     )
 
 
+def _name_of(row: TrialRow) -> str:
+    return row["mode"] or _WHOLE
+
+
+def _bounds(parts: Mapping[str, _Part]) -> list[_Part]:
+    """Parts of the whole way, the lowest first."""
+    return sorted((parts[name] for name in _BOUNDS if name in parts), key=lambda part: part.mean_bps)
+
+
 def _part(name: str, rows: Sequence[TrialRow], unusual: frozenset[str]) -> _Part:
     usual = tuple(row for row in rows if row["trial_id"] not in unusual)
     return _Part(name, usual or tuple(rows), len(rows) - len(usual) if usual else 0)
@@ -132,7 +155,7 @@ def _part(name: str, rows: Sequence[TrialRow], unusual: frozenset[str]) -> _Part
 def _hypothesis(place: _Place, parts: dict[str, _Part], margin: float) -> Hypothesis:
     scope, varied = place
     whole = parts[_WHOLE]
-    bounds = sorted((parts[name] for name in _BOUNDS if name in parts), key=lambda part: part.mean_bps)
+    bounds = _bounds(parts)
     lowest, others = bounds[0], bounds[1:]
     ratio, low, high = _ratio(whole, lowest)
     p_value, rivals = _below_each(lowest, others)
