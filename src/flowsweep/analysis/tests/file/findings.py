@@ -1,7 +1,7 @@
 """What parts of the way teach: which of disks and network the whole way is bound by."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -68,11 +68,15 @@ class _Part:
         return with_interval(format_rate, self.mean_bps, low, high)
 
 
-def bound_hypotheses(summary: Sequence[TrialRow], *, margin: float = EQUIVALENCE_MARGIN) -> list[Hypothesis]:
+def bound_hypotheses(
+    summary: Sequence[TrialRow], since: Collection[str] = (), *, margin: float = EQUIVALENCE_MARGIN
+) -> list[Hypothesis]:
     """Ask of each point with the whole way and parts of it which part bounds it.
 
     Args:
         summary: Rows of a campaign.
+        since: trial_id of those since steps in goodput, if there were some: trials stand out from their
+            repeats on the same side.
         margin: Of practical equivalence, relative.
 
     Returns:
@@ -82,7 +86,7 @@ def bound_hypotheses(summary: Sequence[TrialRow], *, margin: float = EQUIVALENCE
     """
     return [
         _hypothesis(place, parts, margin)
-        for place, parts in _points(summary).items()
+        for place, parts in _points(summary, since).items()
         if _WHOLE in parts and len(parts) > 1
     ]
 
@@ -104,7 +108,7 @@ def parts_hold_each_other_up(rows: Sequence[TrialRow]) -> bool:
 _Place = tuple[Scope, tuple[tuple[str, object], ...]]
 
 
-def _points(summary: Sequence[TrialRow]) -> dict[_Place, dict[str, _Part]]:
+def _points(summary: Sequence[TrialRow], since: Collection[str]) -> dict[_Place, dict[str, _Part]]:
     """Trials of files with a goodput, by direction and point, then by part."""
     good = [row for row in summary if row["test"] in PART.tests and carried(row)]
 
@@ -117,7 +121,7 @@ def _points(summary: Sequence[TrialRow]) -> dict[_Place, dict[str, _Part]]:
         )
         return Scope(row["sweep"], _WHOLE, where), varied
 
-    unusual = _standing_out(good)
+    unusual = _standing_out(good, since)
     return {
         place: {
             name: _part(name, rows, unusual)
@@ -127,9 +131,9 @@ def _points(summary: Sequence[TrialRow]) -> dict[_Place, dict[str, _Part]]:
     }
 
 
-def _standing_out(rows: Sequence[TrialRow]) -> frozenset[str]:
+def _standing_out(rows: Sequence[TrialRow], since: Collection[str]) -> frozenset[str]:
     """Name the trials that stand out from their repeats."""
-    noises = (repeat_noise(design(observed, paired=False)) for observed in observations(rows))
+    noises = (repeat_noise(design(observed, paired=False), since) for observed in observations(rows))
     return frozenset(
         noise.rows[place]["trial_id"]
         for noise in noises

@@ -94,6 +94,34 @@ def test_a_trial_that_stands_out_moves_no_bound() -> None:
     assert found.n == 19
 
 
+def test_trials_since_a_step_do_not_stand_out() -> None:
+    """Three writes of 17 that the finding of outliers beside it did not call such were left out."""
+    rates = {
+        "whole": [47.0] * 17,
+        "read": [1600.0] * 17,
+        "network": [117.0] * 17,
+        "write": [50.0] * 14 + [25.0] * 3,
+    }
+    outcomes = [
+        make_file_outcome(
+            make_file_trial(part=part, repeat=number),
+            seconds=JOB_BYTES / rate / 1_000_000 * (1 + number * 7 % 5 / 1000),
+        )
+        for part, repeats in rates.items()
+        for number, rate in enumerate(repeats, start=1)
+    ]
+    rows = sorted(summed(*outcomes), key=lambda row: (row["repeat"], row["mode"] or ""))
+    for number, row in enumerate(rows):
+        row["started_at"] = f"2026-03-01T12:{number // 4:02}:{number % 4 * 15:02}.000Z"
+    found = findings(rows)
+    claims = {one.kind: one.claim for one in found if one.mode == "write"}
+    assert "Goodput changed in one step" in claims["step"]
+    assert "No trial stands out" in claims["outliers"]
+    (bound,) = [one for one in found if one.kind == "bounds"]
+    assert "left out" not in bound.claim
+    assert bound.n == 68
+
+
 def test_a_bound_that_scatters_is_held_against_the_lowest_though_a_third_lies_between() -> None:
     """Nobody knows what such a disk writes: the network is not shown to be lowest, nor the whole below."""
     found = bound_of(
