@@ -35,9 +35,13 @@ _BOUNDS = {
 """What each part of the way is, as trials of it measure it."""
 _METHOD = (
     "geometric mean of the goodput of each part of the way, without trials that stand out; "
-    "Welch's t test of the logarithms of the lowest bound and each other one, the largest p; "
+    "Welch's t test of the logarithms of the lowest bound and each other one, the largest p; of one whose "
+    "every trial is far above, its least trial against the lowest bound's, if that p is less; "
     "Welch's interval of whole / lowest bound; trials taken as independent"
 )
+
+_CLEAR = SIGNIFICANCE / 50
+"""p of a part that is shown to be above the lowest, whatever else of a campaign is tested, as a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +205,10 @@ def _hypothesis(place: _Place, parts: dict[str, _Part], margin: float) -> Hypoth
 
 def _given(parts: Sequence[_Part]) -> str:
     """Say what parts that are not the lowest carry."""
-    said = "; ".join(f"{_BOUNDS[part.name]} gives {part.rate()}" for part in parts)
+    said = "; ".join(
+        f"{_BOUNDS[part.name]} gives {part.rate()}{' (1 trial)' if len(part.rows) == 1 else ''}"
+        for part in parts
+    )
     return f" {said[0].upper()}{said[1:]}." if said else ""
 
 
@@ -254,23 +261,38 @@ def _below_each(lowest: _Part, others: Sequence[_Part]) -> tuple[float | None, l
 
     The largest p counts, since the lowest must be below each other one (intersection-union: Berger 1982).
     Which is the lowest was chosen from what is tested, so that one side would be too few. None without
-    repeats of a part.
+    repeats of a part. Others of a campaign are tested, too, by how many p is multiplied is not known here.
     """
     p_values = [_p_below(lowest, other) for other in others]
     if not p_values:
         return None, []
     known = [1.0 if p_value is None else p_value for p_value in p_values]
-    bar = min(SIGNIFICANCE, max(known))
-    rivals = [other for other, p_value in zip(others, known, strict=True) if p_value >= bar]
+    rivals = [
+        other
+        for other, p_value in zip(others, known, strict=True)
+        if p_value >= (SIGNIFICANCE if _is_far(lowest, other) else _CLEAR) or p_value == max(known)
+    ]
     return None if None in p_values else max(known), rivals
 
 
+def _is_far(lowest: _Part, other: _Part) -> bool:
+    """Whether each trial carried far more than any of the lowest: it may scatter, but only upwards."""
+    return max(lowest.logs) - min(other.logs) < math.log(MOST)
+
+
 def _p_below(lowest: _Part, other: _Part) -> float | None:
+    """Two-sided; None of a part without repeats, unless it is the other one, and far above."""
     found = _difference(lowest, other)
-    if found is None:
-        return None
-    difference, error, freedom = found
-    return float(2 * scipy.stats.t.sf(abs(difference) / error, freedom))
+    p_value = None
+    if found is not None:
+        difference, error, freedom = found
+        p_value = float(2 * scipy.stats.t.sf(abs(difference) / error, freedom))
+    count = len(lowest.rows)
+    if count < 2 or not _is_far(lowest, other):
+        return p_value
+    error = math.sqrt(_spread(lowest.logs) * (count + 1))
+    of_least = float(2 * scipy.stats.t.sf((min(other.logs) - fmean(lowest.logs)) / error, count - 1))
+    return of_least if p_value is None else min(of_least, p_value)
 
 
 def _alike(first: _Part, second: _Part, margin: float) -> bool:
