@@ -299,7 +299,7 @@ def _lost_below(link_bps: float, own: Sequence[TrialRow], trials: Sequence[Trial
 def _stages_together(
     own: Sequence[TrialRow], findings: Sequence[Finding], trials: Sequence[TrialRow]
 ) -> bool:
-    """Whether stages of a point's files carry less together than any does alone: a faster one gains nothing."""
+    """Whether stages of a point's files carry less together than any alone: a faster one gains nothing."""
     points = (set(one.evidence) for one in findings if one.kind == "bounds")
     of_point = [point for point in points if any(row["trial_id"] in point for row in own)]
     return any(

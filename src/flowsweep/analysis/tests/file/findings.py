@@ -127,10 +127,7 @@ def _points(summary: Sequence[TrialRow], since: Collection[str]) -> dict[_Place,
 
     unusual = _standing_out(good, since)
     return {
-        place: {
-            name: _part(name, rows, unusual)
-            for name, rows in grouped(own, _name_of).items()
-        }
+        place: {name: _part(name, rows, unusual) for name, rows in grouped(own, _name_of).items()}
         for place, own in grouped(good, place_of).items()
     }
 
