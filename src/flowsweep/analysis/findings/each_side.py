@@ -18,7 +18,7 @@ def on_each_side(
     campaign: Sequence[Observations],
     bounds_since: Callable[..., Iterable[Hypothesis]],
 ) -> list[Hypothesis]:
-    """Describe variation and outliers by each side of steps that are claimed; bounds leave these outliers out.
+    """Describe variation and outliers by each side of claimed steps; bounds leave these outliers out.
 
     A series without a step that is split where it would step most scatters by less than it does.
 

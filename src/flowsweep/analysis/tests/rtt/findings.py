@@ -133,7 +133,7 @@ def _of_points(trials: Sequence[_Trial]) -> list[list[_Trial]]:
 
 
 def _may_differ_when_idle(trials: Sequence[_Trial]) -> bool:
-    """Whether no trial may have had the mean over points: they differ when idle, or each of several ran once."""
+    """Whether no trial may have had the mean over points: they differ when idle, or several ran once."""
     return len(trials) == len(_of_points(trials)) > 1 or bool(
         unlike_points([(row, idle_ms) for row, idle_ms, _ in trials])
     )
