@@ -10,8 +10,11 @@ pub const FLOWS: u32 = 128;
 /// 10 ms. Each takes some hundreds of bytes of the host's disk until its trial is over, whatever rate the flow is held to:
 /// of an interval of a microsecond they are as many as a core can write.
 pub const FLOW_SAMPLES_PER_S: u64 = 100;
-/// So many rows of streams of QUIC take as much as one sample.
+/// So many rows of streams of QUIC take as much as one sample, where samples are more frequent than plans have them
+/// where they say nothing.
 pub const STREAM_ROWS_OF_SAMPLE: u32 = 10;
+/// From this interval between samples on, which is that of a plan that says nothing, only flows count, and no streams.
+pub const STREAMS_UNCOUNTED_FROM: Duration = Duration::from_millis(100);
 /// How long a controller waits for its turn where the file says nothing.
 pub const WAIT: Duration = Duration::from_secs(5);
 /// And at most: a controller waits 10 s for what a prepared end says.

@@ -9,7 +9,7 @@ use wire::{
 };
 
 use crate::{
-    defaults::{OVERHEAD_MAX, RESERVED_BEYOND, STREAM_ROWS_OF_SAMPLE},
+    defaults::{OVERHEAD_MAX, RESERVED_BEYOND, STREAM_ROWS_OF_SAMPLE, STREAMS_UNCOUNTED_FROM},
     refusal::Refusal,
     test_name::TestName,
 };
@@ -213,9 +213,11 @@ fn udp(settings: &UdpSettings, stated: Option<u64>) -> Demand {
 }
 
 fn quic(settings: &QuicSettings, stated: Option<u64>) -> Demand {
+    let is_frequent = settings.sample_interval_us < micros(STREAMS_UNCOUNTED_FROM);
+    let of_streams = if is_frequent { settings.streams / STREAM_ROWS_OF_SAMPLE } else { 0 };
     let demand = bulk(TestName::Quic, settings.family, settings.flows, [settings.duration_us, settings.pad_us])
         .with_rate(stated)
-        .with_samples(1 + settings.streams / STREAM_ROWS_OF_SAMPLE, settings.sample_interval_us)
+        .with_samples(1 + of_streams, settings.sample_interval_us)
         .with_beyond(settings.connect_timeout_us, settings.drain_timeout_us);
     let streams = u64::from(settings.flows).saturating_mul(settings.streams.into());
     let ahead = settings.rate_bps.map(|_| streams.saturating_mul(settings.length_bytes.into()));

@@ -12,6 +12,7 @@ from flowsweep.analysis.findings.step_directions import stepped_directions, step
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.sender_courses import SenderCourse
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
+from flowsweep.analysis.tests.file.findings import parts_hold_each_other_up
 from flowsweep.analysis.tests.file.words import unseen_files
 from flowsweep.analysis.verdicts import (
     APPLICATION_RATE,
@@ -25,7 +26,6 @@ from flowsweep.analysis.verdicts import (
     RECEIVER_CPU,
     SENDER_CPU,
     STAGES,
-    STAGES_AT_ONCE,
     VERDICTS,
     WINDOWS,
 )
@@ -213,7 +213,7 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding], trials: Sequenc
         return _MEASURE_AGAIN if _imported(own) else ""
     if verdict in WINDOWS:
         return _window_advised(own[0], verdict, findings, trials)
-    if verdict in STAGES and (any(map(_stages_together, findings)) or any(map(unseen_files, own))):
+    if verdict in STAGES and (_stages_together(own, findings, trials) or any(map(unseen_files, own))):
         return ""
     share = share_of_link(own)
     if verdict == QUEUE and (share is None or share < PATH_NOT_FULL):
@@ -296,10 +296,15 @@ def _lost_below(link_bps: float, own: Sequence[TrialRow], trials: Sequence[Trial
     )
 
 
-def _stages_together(finding: Finding) -> bool:
-    """Whether stages of files carry less together than the slowest does alone: a faster one gains nothing."""
-    share = finding.interval_high or finding.effect
-    return finding.kind == "bounds" and share is not None and share < STAGES_AT_ONCE
+def _stages_together(
+    own: Sequence[TrialRow], findings: Sequence[Finding], trials: Sequence[TrialRow]
+) -> bool:
+    """Whether stages of a point's files carry less together than any alone: a faster one gains nothing."""
+    points = (set(one.evidence) for one in findings if one.kind == "bounds")
+    of_point = [point for point in points if any(row["trial_id"] in point for row in own)]
+    return any(
+        parts_hold_each_other_up([row for row in trials if row["trial_id"] in point]) for point in of_point
+    )
 
 
 def _trust(

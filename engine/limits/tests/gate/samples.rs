@@ -32,6 +32,8 @@ fn more_samples_a_second_than_a_point_keeps_are_refused() {
         ("", of_tcp(1, 78), 12_821, 12_800),
         ("", of_quic(128, 1, 9_999), 12_802, 12_800),
         ("", of_quic(1, 1024, 8_000), 12_875, 12_800),
+        ("", of_quic(128, 10, 10_000), 25_600, 12_800),
+        ("", of_quic(128, 100, 99_999), 14_081, 12_800),
         ("flows = 3", of_udp(3, 234), 12_821, 12_800),
         ("flows = 4096", of_tcp(4096, 9_999), 409_641, 409_600),
     ] {
@@ -43,11 +45,14 @@ fn more_samples_a_second_than_a_point_keeps_are_refused() {
 }
 
 #[test]
-fn ten_milliseconds_are_never_too_often() {
+fn ten_milliseconds_are_not_too_often_nor_is_the_interval_of_a_plan_that_says_nothing() {
     for (rule, request) in [
         ("", of_tcp(128, 10_000)),
         ("", of_udp(128, 10_000)),
         ("", of_quic(128, 9, 10_000)),
+        ("", of_quic(128, 100, 100_000)),
+        ("", of_quic(128, 1024, 100_000)),
+        ("flows = 1", of_quic(1, 1024, 100_000)),
         ("", of_tcp(12, 1000)),
         ("", of_tcp(1, 79)),
         ("flows = 1", of_tcp(1, 100)),

@@ -1,6 +1,6 @@
 """Trials held against those on their own side of a step, where there is one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.multiple_testing import corrected
@@ -13,14 +13,20 @@ from flowsweep.analysis.statistics.repeat_noise import repeat_noise
 from flowsweep.defaults import SIGNIFICANCE
 
 
-def on_each_side(hypotheses: Sequence[Hypothesis], campaign: Sequence[Observations]) -> list[Hypothesis]:
-    """Describe variation and outliers by each side of the steps that are claimed.
+def on_each_side(
+    hypotheses: Sequence[Hypothesis],
+    campaign: Sequence[Observations],
+    bounds_since: Callable[..., Iterable[Hypothesis]],
+) -> list[Hypothesis]:
+    """Describe variation and outliers by each side of claimed steps; bounds leave these outliers out.
 
     A series without a step that is split where it would step most scatters by less than it does.
 
     Args:
         hypotheses: All that are put to a campaign: which steps are claimed depends on how many were tested.
         campaign: Trials of each sweep and mode; goodput in bit/s.
+        bounds_since: Asks what `hypotheses` has of kind "bounds", in the same order; of the trial_id of
+            those since steps, if there are some.
     """
     p_values = corrected(hypotheses)
     claimed = [
@@ -36,4 +42,9 @@ def on_each_side(hypotheses: Sequence[Hypothesis], campaign: Sequence[Observatio
             noise = repeat_noise(grid, since)
             described = [*variation_hypotheses(observed, grid, noise), *outlier_hypotheses(observed, noise)]
             split |= {(one.kind, one.scope): one for one in described}
-    return [split.get((one.kind, one.scope), one) for one in hypotheses]
+    described_anew = [split.get((one.kind, one.scope), one) for one in hypotheses]
+    since_all = trials_since(claimed)
+    if not since_all:
+        return described_anew
+    bounds = iter(bounds_since(since_all))
+    return [next(bounds) if one.kind == "bounds" else one for one in described_anew]

@@ -119,7 +119,8 @@ def findings(
     ]
     hypotheses += _beside_others(comparable, others, beside, margin=margin)
     hypotheses += _of_the_campaign(summary, untrusted(every))
-    hypotheses += bound_hypotheses(summary, margin=margin)
+    bounds_since = partial(bound_hypotheses, summary, margin=margin)
+    hypotheses += bounds_since()
     hypotheses += advice_hypotheses(comparable, hosts=hosts)
     hypotheses += [found for observed in comparable for found in autotuning_hypotheses(observed, hosts)]
     if tables is not None and any(row["subflows_used"] for row in summary):
@@ -128,7 +129,7 @@ def findings(
     if within is not None:
         hypotheses += segment_hypotheses(comparable, within.segments, hosts)
     hypotheses += late
-    asked = _in_order(_once(on_each_side(hypotheses, comparable)))
+    asked = _in_order(_once(on_each_side(hypotheses, comparable, bounds_since)))
     return most_important_first(
         [found for found, one in zip(decided(asked), asked, strict=True) if one.shown]
     )

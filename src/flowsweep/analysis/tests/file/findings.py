@@ -1,7 +1,7 @@
 """What parts of the way teach: which of disks and network the whole way is bound by."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -35,9 +35,13 @@ _BOUNDS = {
 """What each part of the way is, as trials of it measure it."""
 _METHOD = (
     "geometric mean of the goodput of each part of the way, without trials that stand out; "
-    "Welch's t test of the logarithms of the lowest bound and each other one, the largest p; "
+    "Welch's t test of the logarithms of the lowest bound and each other one, the largest p; of one whose "
+    "every trial is far above, its least trial against the lowest bound's, if that p is less; "
     "Welch's interval of whole / lowest bound; trials taken as independent"
 )
+
+_CLEAR = SIGNIFICANCE / 50
+"""p of a part that is shown to be above the lowest, whatever else of a campaign is tested, as a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +72,15 @@ class _Part:
         return with_interval(format_rate, self.mean_bps, low, high)
 
 
-def bound_hypotheses(summary: Sequence[TrialRow], *, margin: float = EQUIVALENCE_MARGIN) -> list[Hypothesis]:
+def bound_hypotheses(
+    summary: Sequence[TrialRow], since: Collection[str] = (), *, margin: float = EQUIVALENCE_MARGIN
+) -> list[Hypothesis]:
     """Ask of each point with the whole way and parts of it which part bounds it.
 
     Args:
         summary: Rows of a campaign.
+        since: trial_id of those since steps in goodput, if there were some: trials stand out from their
+            repeats on the same side.
         margin: Of practical equivalence, relative.
 
     Returns:
@@ -82,15 +90,29 @@ def bound_hypotheses(summary: Sequence[TrialRow], *, margin: float = EQUIVALENCE
     """
     return [
         _hypothesis(place, parts, margin)
-        for place, parts in _points(summary).items()
+        for place, parts in _points(summary, since).items()
         if _WHOLE in parts and len(parts) > 1
     ]
+
+
+def parts_hold_each_other_up(rows: Sequence[TrialRow]) -> bool:
+    """Tell whether files got across slower than through any part of the way alone.
+
+    Args:
+        rows: Of a single point, of the whole way and parts of it, without trials that stand out.
+
+    Returns:
+        What `bound_hypotheses` says of the same trials: then a faster part gains nothing.
+    """
+    good = [row for row in rows if carried(row)]
+    parts = {name: _Part(name, tuple(own), 0) for name, own in grouped(good, _name_of).items()}
+    return _WHOLE in parts and bool(_together(parts[_WHOLE], _bounds(parts)))
 
 
 _Place = tuple[Scope, tuple[tuple[str, object], ...]]
 
 
-def _points(summary: Sequence[TrialRow]) -> dict[_Place, dict[str, _Part]]:
+def _points(summary: Sequence[TrialRow], since: Collection[str]) -> dict[_Place, dict[str, _Part]]:
     """Trials of files with a goodput, by direction and point, then by part."""
     good = [row for row in summary if row["test"] in PART.tests and carried(row)]
 
@@ -103,25 +125,31 @@ def _points(summary: Sequence[TrialRow]) -> dict[_Place, dict[str, _Part]]:
         )
         return Scope(row["sweep"], _WHOLE, where), varied
 
-    unusual = _standing_out(good)
+    unusual = _standing_out(good, since)
     return {
-        place: {
-            name: _part(name, rows, unusual)
-            for name, rows in grouped(own, lambda row: row["mode"] or _WHOLE).items()
-        }
+        place: {name: _part(name, rows, unusual) for name, rows in grouped(own, _name_of).items()}
         for place, own in grouped(good, place_of).items()
     }
 
 
-def _standing_out(rows: Sequence[TrialRow]) -> frozenset[str]:
+def _standing_out(rows: Sequence[TrialRow], since: Collection[str]) -> frozenset[str]:
     """Name the trials that stand out from their repeats."""
-    noises = (repeat_noise(design(observed, paired=False)) for observed in observations(rows))
+    noises = (repeat_noise(design(observed, paired=False), since) for observed in observations(rows))
     return frozenset(
         noise.rows[place]["trial_id"]
         for noise in noises
         if noise is not None and (found := fit_of_repeats(noise)) is not None
         for place in standing_out(noise, found)
     )
+
+
+def _name_of(row: TrialRow) -> str:
+    return row["mode"] or _WHOLE
+
+
+def _bounds(parts: Mapping[str, _Part]) -> list[_Part]:
+    """Parts of the whole way, the lowest first."""
+    return sorted((parts[name] for name in _BOUNDS if name in parts), key=lambda part: part.mean_bps)
 
 
 def _part(name: str, rows: Sequence[TrialRow], unusual: frozenset[str]) -> _Part:
@@ -132,7 +160,7 @@ def _part(name: str, rows: Sequence[TrialRow], unusual: frozenset[str]) -> _Part
 def _hypothesis(place: _Place, parts: dict[str, _Part], margin: float) -> Hypothesis:
     scope, varied = place
     whole = parts[_WHOLE]
-    bounds = sorted((parts[name] for name in _BOUNDS if name in parts), key=lambda part: part.mean_bps)
+    bounds = _bounds(parts)
     lowest, others = bounds[0], bounds[1:]
     ratio, low, high = _ratio(whole, lowest)
     p_value, rivals = _below_each(lowest, others)
@@ -174,7 +202,10 @@ def _hypothesis(place: _Place, parts: dict[str, _Part], margin: float) -> Hypoth
 
 def _given(parts: Sequence[_Part]) -> str:
     """Say what parts that are not the lowest carry."""
-    said = "; ".join(f"{_BOUNDS[part.name]} gives {part.rate()}" for part in parts)
+    said = "; ".join(
+        f"{_BOUNDS[part.name]} gives {part.rate()}{' (1 trial)' if len(part.rows) == 1 else ''}"
+        for part in parts
+    )
     return f" {said[0].upper()}{said[1:]}." if said else ""
 
 
@@ -227,23 +258,38 @@ def _below_each(lowest: _Part, others: Sequence[_Part]) -> tuple[float | None, l
 
     The largest p counts, since the lowest must be below each other one (intersection-union: Berger 1982).
     Which is the lowest was chosen from what is tested, so that one side would be too few. None without
-    repeats of a part.
+    repeats of a part. Others of a campaign are tested, too, by how many p is multiplied is not known here.
     """
     p_values = [_p_below(lowest, other) for other in others]
     if not p_values:
         return None, []
     known = [1.0 if p_value is None else p_value for p_value in p_values]
-    bar = min(SIGNIFICANCE, max(known))
-    rivals = [other for other, p_value in zip(others, known, strict=True) if p_value >= bar]
+    rivals = [
+        other
+        for other, p_value in zip(others, known, strict=True)
+        if p_value >= (SIGNIFICANCE if _is_far(lowest, other) else _CLEAR) or p_value == max(known)
+    ]
     return None if None in p_values else max(known), rivals
 
 
+def _is_far(lowest: _Part, other: _Part) -> bool:
+    """Whether each trial carried far more than any of the lowest: it may scatter, but only upwards."""
+    return max(lowest.logs) - min(other.logs) < math.log(MOST)
+
+
 def _p_below(lowest: _Part, other: _Part) -> float | None:
+    """Two-sided; None of a part without repeats, unless it is the other one, and far above."""
     found = _difference(lowest, other)
-    if found is None:
-        return None
-    difference, error, freedom = found
-    return float(2 * scipy.stats.t.sf(abs(difference) / error, freedom))
+    p_value = None
+    if found is not None:
+        difference, error, freedom = found
+        p_value = float(2 * scipy.stats.t.sf(abs(difference) / error, freedom))
+    count = len(lowest.rows)
+    if count < 2 or not _is_far(lowest, other):
+        return p_value
+    error = math.sqrt(_spread(lowest.logs) * (count + 1))
+    of_least = float(2 * scipy.stats.t.sf((min(other.logs) - fmean(lowest.logs)) / error, count - 1))
+    return of_least if p_value is None else min(of_least, p_value)
 
 
 def _alike(first: _Part, second: _Part, margin: float) -> bool:

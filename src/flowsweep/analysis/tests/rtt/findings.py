@@ -1,13 +1,13 @@
 """What round-trip times teach: how load makes them grow, and what a byte more costs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
 
 import scipy
 
-from flowsweep.analysis.axes import axes_needed, setting_words
+from flowsweep.analysis.axes import axes_needed, level_of, setting_axes, setting_words
 from flowsweep.analysis.findings.by_point import (
     METHOD,
     PointMean,
@@ -29,6 +29,11 @@ _REPEATS_NEEDED = 3
 """For an interval over repeats."""
 _LENGTHS_NEEDED = 3
 """Two points always lie on a line."""
+
+_Trial = tuple[TrialRow, float, float]
+"""A trial with its medians when idle and under load, in ms."""
+_Ends = tuple[tuple[float, float], tuple[float, float]]
+"""The least and the most when idle, and under load, in ms; of points that are alike twice the mean."""
 
 
 def rtt_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
@@ -78,10 +83,15 @@ def _under_load(scope: Scope, rows: Sequence[TrialRow]) -> Hypothesis:
         tested = scipy.stats.ttest_1samp(growths_ms, 0.0)
         low_ms, high_ms = map(float, tested.confidence_interval(CONFIDENCE))
         p_value = float(tested.pvalue)
-    idle_ms = fmean(fmean(idle_ms for _, idle_ms, _ in own) for own in repeats)
-    ends = idle_ms, idle_ms + growth_ms
-    points = unlike_points([(row, loaded_ms - idle_ms) for row, idle_ms, loaded_ms in found])
-    idle_alike, points = _idle_of(points, {row["trial_id"]: idle_ms for row, idle_ms, _ in found})
+    counted_in = [one for own in repeats for one in own]
+    idle_alike, points = _idle_of(
+        unlike_points([(row, loaded_ms - idle_ms) for row, idle_ms, loaded_ms in found]),
+        {row["trial_id"]: idle_ms for row, idle_ms, _ in found},
+    )
+    mean_ms = fmean(fmean(idle_ms for _, idle_ms, _ in own) for own in repeats)
+    ends = ((mean_ms, mean_ms), (mean_ms + growth_ms, mean_ms + growth_ms))
+    if not points and _may_differ_when_idle(counted_in):
+        ends = _ends_of_points(counted_in)
     most = (points[-1].value, points[-1].low, points[-1].high) if points else (growth_ms, low_ms, high_ms)
     return Hypothesis(
         "latency",
@@ -95,7 +105,7 @@ def _under_load(scope: Scope, rows: Sequence[TrialRow]) -> Hypothesis:
             points=points,
             idle_alike=idle_alike,
         ),
-        trial_ids(row for row, _, _ in (found if points else (one for own in repeats for one in own))),
+        trial_ids(row for row, _, _ in (found if points else counted_in)),
         Estimate(*_in_seconds(most)),
         p_value=p_value,
         method=(
@@ -117,6 +127,33 @@ def _idle_of(points: Sequence[PointMean], idle_ms: Mapping[str, float]) -> tuple
     )
 
 
+def _of_points(trials: Sequence[_Trial]) -> list[list[_Trial]]:
+    axes = setting_axes([row for row, *_ in trials])
+    return list(grouped(trials, lambda one: tuple(level_of(one[0], axis) for axis in axes)).values())
+
+
+def _may_differ_when_idle(trials: Sequence[_Trial]) -> bool:
+    """Whether no trial may have had the mean over points: they differ when idle, or several ran once."""
+    return len(trials) == len(_of_points(trials)) > 1 or bool(
+        unlike_points([(row, idle_ms) for row, idle_ms, _ in trials])
+    )
+
+
+def _ends_of_points(trials: Sequence[_Trial]) -> _Ends:
+    """The least and the most mean of a point when idle, and under load."""
+    points = _of_points(trials)
+    idle_ms = [fmean(idle_ms for _, idle_ms, _ in point) for point in points]
+    loaded_ms = [fmean(loaded_ms for *_, loaded_ms in point) for point in points]
+    return _least_and_most(idle_ms), _least_and_most(loaded_ms)
+
+
+def _least_and_most(times_ms: Sequence[float]) -> tuple[float, float]:
+    """Twice the mean of times that differ by no more than what is of practical effect."""
+    if max(times_ms) <= min(times_ms) * (1 + EQUIVALENCE_MARGIN):
+        return fmean(times_ms), fmean(times_ms)
+    return min(times_ms), max(times_ms)
+
+
 def _in_seconds(
     found_ms: tuple[float, float | None, float | None],
 ) -> tuple[float, str, float | None, float | None]:
@@ -131,7 +168,7 @@ def _in_seconds(
 
 def _said_of_load(
     where: str,
-    ends: tuple[float, ...],
+    ends: _Ends,
     found: tuple[float, float | None, float | None],
     trials: tuple[int, int, int],
     decision: Decision,
@@ -141,8 +178,8 @@ def _said_of_load(
 ) -> str:
     """`trials`: how many count, of how many, and of how many of these means of repeats are without.
 
-    Those that do not count lost half of the probes under load or more. `idle_alike`: all points have the idle
-    time that `ends` begins with.
+    Those that do not count lost half of the probes under load or more. `idle_alike`: all `points` have the
+    idle time that `ends` begins with.
     """
     count, of, apart = trials
     lost = of - count
@@ -150,37 +187,64 @@ def _said_of_load(
         f" That is without {counted(lost, 'trial')} that lost half of the probes under load, or more."
         if lost
         else ""
-    ) + left_out_words(apart)
+    )
+    if points:
+        idle_ms = ends[0][0] if idle_alike else None
+        return f"{where}: {_said_of_points(points, idle_ms, found, count, decision)}.{without}"
+    without += left_out_words(apart)
     growth_ms, low_ms, high_ms = found
-    by_point = f"by {between_words(points, format_milliseconds)}" if points else ""
-    way = "grows" if (points[0].value if points else growth_ms) >= 0 else "changes" if points else "falls"
     if low_ms is None or high_ms is None:
-        idle, loaded = map(format_milliseconds, ends)
-        if points:
-            from_idle = f" from {idle}" if idle_alike else ""
-            count_words = f"({counted(count, 'trial')}: not tested)"
-            return f"{where}: under load the round trip {way}{from_idle} {by_point} {count_words}.{without}"
+        idle, loaded = (_from_to(format_milliseconds, end) for end in ends)
         return (
             f"{where}: the round trip is {idle} idle and {loaded} under load "
-            f"({counted(count, 'trial')}: not tested).{without}"
+            f"({counted(count - apart, 'trial')}: not tested).{without}"
         )
-    unit, per_ms = ("ms", 1.0) if max(ends) >= 1 else ("us", 1e3)
-    idle, loaded, growth, low, high = (
-        format_number(time_ms * per_ms) for time_ms in (*ends, growth_ms, low_ms, high_ms)
-    )
-    from_idle = f" from {idle} {unit}" if idle_alike else ""
+    unit, per_ms = ("ms", 1.0) if max(map(max, ends)) >= 1 else ("us", 1e3)
+
+    def write(time_ms: float) -> str:
+        return format_number(time_ms * per_ms)
+
+    idle, loaded = (_from_to(write, end) for end in ends)
+    growth = f"{write(growth_ms)} {unit} [{write(low_ms)}, {write(high_ms)}]"
+    are_alike = ends[0][0] == ends[0][1]
     if decision == "undecided":
-        lead = f"{where}: whether the round trip takes longer under load is not clear"
-        if points:
-            return f"{lead} in the mean over points:{from_idle} it changes {by_point}.{without}"
-        more = f"{growth} {unit} [{low}, {high}] more"
-        return f"{lead}: {idle} {unit} idle, {loaded} {unit} loaded, {more}.{without}"
-    if points:
-        return f"{where}: under load the round trip {way}{from_idle} {by_point}.{without}"
-    return (
-        f"{where}: under load the round trip {way} from {idle} to {loaded} {unit}, "
-        f"by {growth} {unit} [{low}, {high}].{without}"
+        times = f"{idle} {unit} idle, {loaded} {unit} loaded, {growth} more"
+        return f"{where}: whether the round trip takes longer under load is not clear: {times}.{without}"
+    way = "grows" if growth_ms >= 0 else "falls"
+    said = (
+        f"from {idle} to {loaded} {unit}, by {growth}" if are_alike else f"by {growth} (idle {idle} {unit})"
     )
+    return f"{where}: under load the round trip {way} {said}.{without}"
+
+
+def _said_of_points(
+    points: Sequence[PointMean],
+    idle_ms: float | None,
+    found: tuple[float, float | None, float | None],
+    count: int,
+    decision: Decision,
+) -> str:
+    """`idle_ms`: of all points, if they are alike; `found`: the mean over them, with its interval."""
+    growth_ms, low_ms, _ = found
+    by_point = f"by {between_words(points, format_milliseconds)}"
+    way = "grows" if points[0].value >= 0 else "changes"
+    if low_ms is None:
+        from_idle = "" if idle_ms is None else f" from {format_milliseconds(idle_ms)}"
+        tested = f" ({counted(count, 'trial')}: not tested)"
+        return f"under load the round trip {way}{from_idle} {by_point}{tested}"
+    from_idle = ""
+    if idle_ms is not None:
+        unit, per_ms = ("ms", 1.0) if max(idle_ms, idle_ms + growth_ms) >= 1 else ("us", 1e3)
+        from_idle = f" from {format_number(idle_ms * per_ms)} {unit}"
+    if decision == "undecided":
+        lead = "whether the round trip takes longer under load is not clear in the mean over points"
+        return f"{lead}:{from_idle} it changes {by_point}"
+    return f"under load the round trip {way}{from_idle} {by_point}"
+
+
+def _from_to(write: Callable[[float], str], ends_ms: tuple[float, float]) -> str:
+    least, most = map(write, ends_ms)
+    return least if least == most else f"{least} to {most}"
 
 
 def _over_lengths(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import groupby
 from statistics import median
 from typing import Final
 
@@ -22,7 +23,8 @@ _REASON = re.compile(r"broke: flow \d+: (?P<reason>.*)$")
 _METHOD = (
     "share of lost datagrams of every trial against the limit, the worst trial of a rate deciding; trials "
     f"whose source sent less than {OFFERED_SHARE_MIN:.0%} of the rate take no part; the interval is from the "
-    "highest rate up to which no trial loses more to the next one that was asked for"
+    "highest rate up to which no trial loses more to the next one with a trial that takes part, else to the "
+    "next one at which flows broke in all"
 )
 _counted = partial(
     Hypothesis, "broken", figure="time_series", method="streams of which an end said that they broke, counted"
@@ -77,7 +79,9 @@ def _hypothesis(
     at_rates = [row for row in rows if row[_RATE] in {other[_RATE] for other in outside}]
     following = beyond or min((known(row[_RATE]) for row in outside), default=None)
     between = (None, None) if highest is None or following is None else (highest, following)
-    claim = f"{_claim(highest, beyond, trials, whole=not outside)}{_broke_outside(outside, at_rates)}"
+    asked = sorted({known(row[_RATE]) for row in (*rows, *torn)})
+    broke = _broke_outside(outside, at_rates, asked)
+    claim = f"{_claim(highest, beyond, trials, whole=not outside)}{broke}"
     return Hypothesis(
         "loss",
         observed.scope(direction),
@@ -168,17 +172,29 @@ def _not_whole(torn: Sequence[TrialRow]) -> str:
     )
 
 
-def _broke_outside(torn: Sequence[TrialRow], whole: Sequence[TrialRow]) -> str:
-    """Name the rates of which there are only trials in which flows broke; `whole`: others at these rates."""
+def _broke_outside(torn: Sequence[TrialRow], whole: Sequence[TrialRow], asked_bps: Sequence[float]) -> str:
+    """Name the rates of which there are only trials in which flows broke.
+
+    Args:
+        torn: These trials.
+        whole: Others at these rates.
+        asked_bps: All rates that were asked for, in order: at those in between flows may not have broken.
+    """
     if not torn:
         return ""
-    rates = sorted({known(row[_RATE]) for row in torn})
-    from_to = f"at {format_rate(rates[0])}"
-    if len(rates) > 1:
-        from_to = f"from {format_rate(rates[0])} to {format_rate(rates[-1])}"
+    broke_bps = {known(row[_RATE]) for row in torn}
+    runs = [list(run) for broke, run in groupby(asked_bps, broke_bps.__contains__) if broke]
+    *first, last = map(_from_to, runs)
+    where = f"{', '.join(first)} and {last}" if first else last
     of = len(torn) + len(whole)
     trials = all_of(of, "trial") if not whole else some_of(len(torn), of, "trial")
-    return f"; {from_to} flows broke in {trials}{_of_other_flows(torn)}"
+    return f"; {where} flows broke in {trials}{_of_other_flows(torn)}"
+
+
+def _from_to(rates_bps: Sequence[float]) -> str:
+    if len(rates_bps) == 1:
+        return f"at {format_rate(rates_bps[0])}"
+    return f"from {format_rate(rates_bps[0])} to {format_rate(rates_bps[-1])}"
 
 
 def _of_other_flows(torn: Sequence[TrialRow]) -> str:

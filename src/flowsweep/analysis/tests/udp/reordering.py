@@ -56,8 +56,7 @@ def _hypothesis(scope: Scope, late: Sequence[TrialRow], again: Sequence[TrialRow
     if late_share > _NOTED:
         said.append(
             f"{format_share(late_share)} of the datagrams came after later ones{_most(late)}"
-            f"{_known_of(late, trials)}, "
-            f"the first of which came up to {counted(_extent(late), 'datagram')} earlier"
+            f"{_known_of(late, trials)}{_extent(late)}"
         )
     if again_share > _NOTED:
         of_which = "" if said else " of the datagrams"
@@ -78,8 +77,14 @@ def _known_of(rows: Sequence[TrialRow], trials: int) -> str:
     return "" if len(rows) == trials else f" (known of {some_of(len(rows), trials, 'trial')})"
 
 
-def _extent(rows: Sequence[TrialRow]) -> int:
-    return max(row["reordering_extent_max"] or 0 for row in rows)
+def _extent(rows: Sequence[TrialRow]) -> str:
+    """How much earlier later ones came, if the trials in which datagrams came late say so."""
+    late = [row for row in rows if row[_LATE]]
+    extents = [extent for row in late if (extent := row["reordering_extent_max"]) is not None]
+    if not extents:
+        return ""
+    of_which = "" if len(extents) == len(late) else f" (known of {some_of(len(extents), len(late), 'trial')})"
+    return f", the first of which came up to {counted(max(extents), 'datagram')} earlier{of_which}"
 
 
 def _most(rows: Sequence[TrialRow]) -> str:

@@ -8,6 +8,7 @@ import pytest
 from file_support import JOB_BYTES, make_file_outcome, make_file_trial
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.tests.file.findings import bound_hypotheses
 from summary_support import summed
 
 Rates = dict[str, tuple[float, ...]]
@@ -94,6 +95,34 @@ def test_a_trial_that_stands_out_moves_no_bound() -> None:
     assert found.n == 19
 
 
+def test_trials_since_a_step_do_not_stand_out() -> None:
+    """Three writes of 17 that the finding of outliers beside it did not call such were left out."""
+    rates = {
+        "whole": [47.0] * 17,
+        "read": [1600.0] * 17,
+        "network": [117.0] * 17,
+        "write": [50.0] * 14 + [25.0] * 3,
+    }
+    outcomes = [
+        make_file_outcome(
+            make_file_trial(part=part, repeat=number),
+            seconds=JOB_BYTES / rate / 1_000_000 * (1 + number * 7 % 5 / 1000),
+        )
+        for part, repeats in rates.items()
+        for number, rate in enumerate(repeats, start=1)
+    ]
+    rows = sorted(summed(*outcomes), key=lambda row: (row["repeat"], row["mode"] or ""))
+    for number, row in enumerate(rows):
+        row["started_at"] = f"2026-03-01T12:{number // 4:02}:{number % 4 * 15:02}.000Z"
+    found = findings(rows)
+    claims = {one.kind: one.claim for one in found if one.mode == "write"}
+    assert "Goodput changed in one step" in claims["step"]
+    assert "No trial stands out" in claims["outliers"]
+    (bound,) = [one for one in found if one.kind == "bounds"]
+    assert "left out" not in bound.claim
+    assert bound.n == 68
+
+
 def test_a_bound_that_scatters_is_held_against_the_lowest_though_a_third_lies_between() -> None:
     """Nobody knows what such a disk writes: the network is not shown to be lowest, nor the whole below."""
     found = bound_of(
@@ -108,6 +137,43 @@ def test_a_bound_that_scatters_is_held_against_the_lowest_though_a_third_lies_be
     assert "less than any part alone" not in found.claim
     below = STEADY | {"whole": (50.0, 50.5, 49.5), "read": (150.0, 151.0, 149.0)}
     assert "less than any part alone" not in bound_of(below | {"write": (60.0, 1300.0, 200.0)}).claim
+
+
+@pytest.mark.parametrize(
+    ("read", "given"),
+    [((200.0, 1600.0, 1500.0), r"6\.26 Gbit/s \[.*\]"), ((1600.0,), r"12\.8 Gbit/s \(1 trial\)")],
+)
+def test_a_part_whose_every_trial_is_far_above_is_not_perhaps_the_lowest(
+    read: tuple[float, ...], given: str
+) -> None:
+    """However it scatters: 200 to 1600 beside 49 to 50 was named as what may be the lowest bound."""
+    found = bound_of(STEADY | {"read": read})
+    assert found.decision == "effect"
+    assert found.p_value is not None
+    assert found.p_value < 0.001
+    assert "of the lowest bound: the sink's storage alone, 396 Mbit/s" in found.claim
+    assert re.search(f"the source's storage alone gives {given}\\.$", found.claim)
+
+
+def test_a_single_trial_that_is_near_the_lowest_decides_nothing() -> None:
+    found = bound_of(STEADY | {"read": (52.0,)})
+    assert (found.decision, found.p_value) == ("undecided", None)
+    assert "the sink's storage alone (396 Mbit/s [386 Mbit/s, 406 Mbit/s]) or the source's" in found.claim
+
+
+def test_parts_no_more_shown_than_the_one_that_may_be_lowest_are_named_with_it() -> None:
+    """By themselves both are shown to be above; not beside the other hypotheses of a campaign."""
+    rates = {"network": (50.0, 51.0, 49.0), "write": (53.0, 54.0, 52.0), "read": (53.3, 54.3, 52.3)}
+    outcomes = [
+        make_file_outcome(make_file_trial(part=part, repeat=number), seconds=JOB_BYTES / rate / 1_000_000)
+        for part, repeats in (STEADY | rates).items()
+        for number, rate in enumerate(repeats, start=1)
+    ]
+    (asked,) = bound_hypotheses(summed(*outcomes))
+    assert asked.p_value == pytest.approx(0.0215, rel=0.01)
+    which = r"network alone \(400 .*\), the sink's storage alone \(.*\) or the source's .* is undecided\.$"
+    assert re.search(which, asked.say("undecided"))
+    assert not asked.within_margin
 
 
 def test_the_rates_of_a_sentence_are_those_of_its_share() -> None:

@@ -112,13 +112,57 @@ def test_points_that_differ_are_told_apart_of_few_repeats_and_when_idle(
     assert found.effect == pytest.approx(0.187)
 
 
+@pytest.mark.parametrize(
+    ("repeats", "loaded_ms", "said"),
+    [
+        ((1, 2, 3), (66.0, 352.0), "grows by 52.0 ms [49.5, 54.5] (idle 14.0 to 300 ms)."),
+        (
+            (1, 2),
+            (66.0, 352.0),
+            "the round trip is 14 ms to 300 ms idle and 65.5 ms to 352 ms under load (4 trials: not tested).",
+        ),
+        ((1,), (20.0, 310.0), "14 ms to 300 ms idle and 19 ms to 309 ms under load (2 trials: not tested)."),
+    ],
+)
+def test_no_mean_is_told_of_points_that_differ_when_idle(
+    repeats: tuple[int, ...], loaded_ms: tuple[float, float], said: str
+) -> None:
+    """Both grow alike: "from 157 to 209 ms" was said, which is what neither had."""
+    rows = [
+        probed(repeat, idle_ms, loaded + repeat - 2) | {"congestion_asked": name}
+        for name, idle_ms, loaded in (("bbr", 14.0, loaded_ms[0]), ("cubic", 300.0, loaded_ms[1]))
+        for repeat in repeats
+    ]
+    (found,) = decided(rtt_hypotheses(rows))
+    assert found.claim.endswith(said)
+
+
+def test_points_that_ran_once_are_told_with_the_least_and_the_most() -> None:
+    """Of 20 ms and 200 ms "110 ms under load" was said."""
+    rows = [probed(1, 14.0, loaded) | {"flows": flows} for flows, loaded in ((1, 20.0), (8, 200.0))]
+    (found,) = decided(rtt_hypotheses(rows))
+    assert found.claim == (
+        "a → b: the round trip is 14 ms idle and 20 ms to 200 ms under load (2 trials: not tested)."
+    )
+
+
+def test_the_trials_of_the_sentence_are_those_that_count() -> None:
+    rows = [
+        probed(repeat, 14.0, 20.0 + repeat / 10) | {"flows": flows} for repeat in (1, 2) for flows in (1, 2)
+    ]
+    (found,) = decided(rtt_hypotheses([*rows, probed(1, 14.0, 20.2) | {"flows": 3}]))
+    assert "(4 trials: not tested). Means of repeats are without 1 trial" in found.claim
+    assert found.n == 4
+
+
 def test_trials_that_are_missing_do_not_change_what_repeats_are_means_of() -> None:
     """Of 16 flows only the first repeat was left: means of 96, 6 and 6 ms were "not clear"."""
     rows = [probed(repeat, 14.0, 20.3 + 0.1 * repeat) | {"flows": 1} for repeat in (1, 2, 3)]
     (found,) = decided(rtt_hypotheses([*rows, probed(1, 14.0, 199.0) | {"flows": 16}]))
     assert found.decision == "effect"
     assert found.claim.startswith("a → b: under load the round trip grows from 14.0 ms by between 6.50 ms [")
-    assert found.claim.endswith(" Means of repeats are without 1 trial of points that not all of these have.")
+    assert found.claim.endswith(" and 185 ms (the most: 16 flows)."), "no mean over repeats is told"
+    assert found.n == 4
 
 
 def test_a_repeat_that_broke_off_does_not_leave_out_the_points_of_the_others() -> None:

@@ -156,3 +156,24 @@ def test_rates_at_which_flows_broke_in_all_trials_were_offered(lossy, torn, clai
     [loss] = [one for one in findings(summary_rows(tables), tables=tables) if one.kind == "loss"]
     assert loss.claim == f"a → b: {claim}"
     assert (loss.interval_low, loss.interval_high) == interval
+
+
+def test_a_rate_at_which_no_flow_broke_is_not_within_those_at_which_all_did():
+    """Its source sent too little at 48 Mbit/s: "from 32 to 64 Mbit/s flows broke" was said."""
+    torn = (32_000_000, 64_000_000, 96_000_000)
+    outcomes = [
+        make_udp_outcome(
+            make_udp_trial(repeat=repeat, rate_bps=rate),
+            [Stream(sent=rate // 2_000, broken_at_s=2 if rate in torn else None)],
+        )
+        for repeat in (1, 2, 3)
+        for rate in (8_000_000, 16_000_000, 48_000_000, *torn)
+    ]
+    tables = tables_of(outcomes)
+    rows = [
+        row | ({"offered_share": 0.5} if row["rate_sum_bps"] == 48e6 else {}) for row in summary_rows(tables)
+    ]
+    [loss] = [one for one in findings(rows, tables=tables) if one.kind == "loss"]
+    where = "; at 32.0 Mbit/s and from 64.0 Mbit/s to 96.0 Mbit/s flows broke in all 9 trials; in 3 trials"
+    assert where in loss.claim
+    assert (loss.interval_low, loss.interval_high) == (16e6, 32e6)

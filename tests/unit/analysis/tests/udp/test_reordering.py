@@ -69,3 +69,16 @@ def test_what_is_not_known_of_a_trial_is_no_zero() -> None:
     assert "10.0 % of the datagrams came after later ones (known of 1 of 3 trials)" in found.claim
     assert "and 1.00 % came again (known of 2 of 3 trials)" in found.claim
     assert not reordering([row | unknown for row in others])
+
+
+def test_an_extent_that_is_not_known_is_not_told_as_none() -> None:
+    """What iperf3 says of datagrams out of order has no extent: "up to 0 datagrams earlier" was said."""
+    rows = rows_of(Stream(reordered=10, extent=4), Stream(reordered=10, extent=9), Stream())
+    unknown = {"reordering_extent_max": None}
+    (found,) = reordering([row | unknown for row in rows])
+    assert "came after later ones (0 % to 1.00 % in 3 trials): parallel paths" in found.claim
+    (found,) = reordering([rows[0], rows[1] | unknown, rows[2] | unknown])
+    earlier = "the first of which came up to 4 datagrams earlier (known of 1 of 2 trials): parallel paths"
+    assert earlier in found.claim
+    (found,) = reordering([*rows[:2], rows[2] | unknown])
+    assert "came up to 9 datagrams earlier: parallel paths" in found.claim, "none came late in the third"
