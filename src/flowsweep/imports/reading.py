@@ -153,8 +153,8 @@ def _check_alone(path: Path, chosen: Kind, lines: Sequence[str]) -> None:
     looked_at = _looked_at(lines)
     if other := next((name for name in _TEXTS if KINDS[name].recognises(looked_at)), None):
         raise ImportedFileError(
-            f"{path}: of two kinds, {other} and {chosen.name}. Put the tests of each into a file of their own, "
-            "or name the kind that is to be read with --kind."
+            f"{path}: of two kinds, {other} and {chosen.name}. Put the tests of each into a file of their "
+            "own, or name the kind that is to be read with --kind."
         )
 
 
