@@ -185,15 +185,17 @@ def json_texts(lines: Sequence[str]) -> Iterator[Text]:
         at = end + text.startswith("\n", end)
 
 
-def begins_array(lines: Sequence[str]) -> bool:
-    """Whether the first thing in a file is an array, and its first value an object."""
-    begin = "".join(islice((stripped for line in lines if (stripped := line.strip())), 2))
-    return begin.startswith("[") and begin[1:].lstrip().startswith("{")
-
-
 def first_line(lines: Sequence[str]) -> int | None:
     """The place of the first line of JSON, behind remarks of a script; None where there is none."""
-    return 0 if begins_array(lines) else next((at for at, line in enumerate(lines) if line[:1] == "{"), None)
+    return next((at for at, line in enumerate(lines) if line[:1] == "{" or _begins_array(lines, at)), None)
+
+
+def _begins_array(lines: Sequence[str], at: int) -> bool:
+    """Whether a line begins an array whose first value is an object."""
+    begin = lines[at].strip()
+    if begin == "[":
+        begin += next((stripped for line in islice(lines, at + 1, None) if (stripped := line.strip())), "")
+    return _ARRAY.match(begin) is not None
 
 
 def _check_values(lines: Sequence[str]) -> None:
