@@ -212,7 +212,9 @@ def _line_end(text: str, at: int) -> int:
 
 def _document_end(text: str, at: int) -> int:
     end = _line_end(text, at)
-    if text.startswith(_EVENT, at) or text[at:end].rstrip().endswith("}"):
+    line = text[at:end].rstrip()
+    # Behind an event that is cut off, the "{" of another text may stand, which that line is not all of.
+    if line.endswith("}") or (line.startswith(_EVENT) and not line.endswith("{")):
         return end
     begins = _LIMIT.match(text, at)
     of_next = {_EVENT, "{"} | (set() if begins is None else {begins[0]})

@@ -133,8 +133,9 @@ OPEN = COMPACT[: COMPACT.index("[") + 1]
         [OPEN + COMPACT],
         [OPEN + CLIENT[0], *CLIENT[1:]],
         [STREAM[0], STREAM[1][: STREAM[1].index("[") + 1] + STREAM[0]],
+        [STREAM[0], STREAM[1][: STREAM[1].index("[") + 1] + CLIENT[0], *CLIENT[1:]],
     ],
-    ids=["in a line", "with the first key", "up to its last line", "as an event"],
+    ids=["in a line", "with the first key", "up to its last line", "as an event", "in the line of an event"],
 )
 def test_a_text_that_is_cut_off_with_another_within_is_refused(tmp_path: Path, lines: Sequence[str]) -> None:
     """Nobody could say how many tests were lost."""
@@ -151,8 +152,9 @@ def test_a_text_that_is_cut_off_with_another_within_is_refused(tmp_path: Path, l
         ([*CLIENT[:-1], "} Killed", *CLIENT], len(CLIENT)),
         ([*CLIENT, *CLIENT[:30], "Killed", *CLIENT], len(CLIENT) + 31),
         ([*STREAM, STREAM[0][:300] + STREAM[0]], len(STREAM) + 1),
+        ([*STREAM, STREAM[0][:300] + CLIENT[0], *CLIENT[1:]], len(STREAM) + 2),
     ],
-    ids=["commas", "text behind a test", "text in a test", "two lines in one"],
+    ids=["commas", "text behind a test", "text in a test", "two lines in one", "a test in a line"],
 )
 def test_what_is_wrong_otherwise_has_the_file_refused_and_its_line_named(
     tmp_path: Path, lines: Sequence[str], line: int
