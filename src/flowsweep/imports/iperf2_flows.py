@@ -1,9 +1,8 @@
 """One test in Iperf's text as far as it has been read, and the transfer that it becomes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Any
 
 from flowsweep.imports.iperf2_row import NO_TIME, Window
 from flowsweep.imports.transfer import (
@@ -11,7 +10,6 @@ from flowsweep.imports.transfer import (
     Datagrams,
     FailedTestError,
     FlowReport,
-    LineError,
     Report,
     Transfer,
     far_end,
@@ -42,8 +40,6 @@ class Flow:
     """Datagrams, as a client counts them."""
     omitted_ns: int = 0
     """Where its last row ends that is marked as omitted."""
-    unread_before: Report | None = None
-    """The one of its rows that earlier versions did not read."""
 
     @property
     def finished(self) -> bool:
@@ -58,11 +54,6 @@ class Flow:
         if self.omitted_ns:
             return bool(self._counted())
         return bool(self.reports) and not self.reports[-1].is_of_no_time
-
-    @property
-    def reports_before(self) -> list[Report]:
-        """Those of its rows that earlier versions read."""
-        return [report for report in self.reports if report is not self.unread_before]
 
     def _intervals(self) -> list[Report]:
         """Those of a flow of which some are omitted."""
@@ -79,20 +70,16 @@ class Flow:
         size, lasted_ns = sum(report.size_bytes for report in counted), counted[-1].end_ns - self.omitted_ns
         return Report(0, lasted_ns, size, size * 8e9 / lasted_ns), tuple(self._intervals())
 
-    def flow_report(self, *, as_before: bool = False) -> FlowReport:
+    def flow_report(self) -> FlowReport:
         """Put its rows together, with what the server reported of its datagrams.
-
-        Args:
-            as_before: As earlier versions did, which did not know omitted rows from others, nor each row.
 
         Raises:
             LineError: There is no row of the whole, nor the first one.
         """
-        if self.omitted_ns and not as_before:
+        if self.omitted_ns:
             whole, intervals = self._apart_from_omitted()
         else:
-            reports = self.reports_before if as_before else self.reports
-            whole, intervals = split_reports(reports, self.line)
+            whole, intervals = split_reports(self.reports, self.line)
         if received := self.received():
             counted = received.whole.datagrams
             # What the client calls sent counts the one that ends the test, too, which the server leaves out.
@@ -138,6 +125,8 @@ class Test:
     flows: list[Flow] = field(default_factory=list)
     """Without those of tests that are parts of it, until all have been read."""
     sums: list[Report] = field(default_factory=list)
+    sums_omitted_ns: int = 0
+    """Where the last one of them ends that is marked as omitted."""
     sum_before: Report | None = None
     """The last one that earlier versions took for one of this test."""
     count: int = 0
@@ -156,12 +145,12 @@ class Test:
     @property
     def looks_over(self) -> bool:
         """Whether a row that may be of the whole has been read, if only of one flow."""
-        return self.finished > 0 or (not self.has_rows and has_whole(self.sums))
+        return self.finished > 0 or (not self.has_rows and self._summed.finished)
 
     @property
     def is_over(self) -> bool:
         """Whether every flow has a row that may be of the whole, or the sums have one."""
-        return self.finished == self.count if self.has_rows else has_whole(self.sums)
+        return self.finished == self.count if self.has_rows else self._summed.finished
 
     @property
     def key(self) -> tuple[str, EndRole]:
@@ -197,12 +186,11 @@ class Test:
     def transfer(self) -> Transfer | FailedTestError:
         """What it became, with all of its flows, or with those that have rows."""
         told = [flow for flow in self.flows if flow.told]
-        if not told and (not self.sums or self._omit_ns):
+        if not told and not self._sums_tell:
             return FailedTestError(str(self.line), self.failure or self._why_nothing)
         flows = tuple(flow.flow_report() for flow in told)
         total = self._total(flows)
         sends, setting = self.role == "source", self.setting
-        before = self._before()
         window = None if setting.window is None else setting.window.size_bytes
         granted = None if setting.granted is None else setting.granted.size_bytes
         return Transfer(
@@ -231,35 +219,31 @@ class Test:
                 *((("unfinished", None),) if self._is_whole(told) else ()),
                 ("total", self._total_before(flows, total)),
                 *self._windows_before(),
-                *_rows_as(before, self._total_before(before[0], total)),
             ),
-            as_lately=_rows_as(before, self._added(before[0]) if before[0] else total),
         )
 
     @property
     def _omit_ns(self) -> int:
-        return max((flow.omitted_ns for flow in self.flows), default=0)
+        of_flows = max((flow.omitted_ns for flow in self.flows), default=0)
+        return of_flows if self.has_rows else self.sums_omitted_ns
+
+    @property
+    def _summed(self) -> Flow:
+        """The sums, as if they were the rows of one flow."""
+        return Flow(self.line, 0, 0, self.sums, omitted_ns=self.sums_omitted_ns)
+
+    @property
+    def _sums_tell(self) -> bool:
+        """Whether the sums tell of a test of which no flow does."""
+        if self._omit_ns:
+            return not self.has_rows and self._summed.told
+        return bool(self.sums)
 
     @property
     def _why_nothing(self) -> str:
         if self._omit_ns:
             return _ALL_OMITTED
         return NO_TIME if self.has_rows else _NO_ROW
-
-    def _before(self) -> tuple[tuple[FlowReport, ...], str | None]:
-        """What earlier versions made of rows that they read otherwise, and why it was unfinished to them.
-
-        No flows where they read all the same, or refused it.
-        """
-        if not self._omit_ns and all(flow.unread_before is None for flow in self.flows):
-            return (), None
-        told = [flow for flow in self.flows if flow.reports_before]
-        try:
-            flows = tuple(flow.flow_report(as_before=True) for flow in told)
-        except LineError:
-            return (), None
-        is_whole = len(told) == len(self.flows) and all(has_whole(flow.reports_before) for flow in told)
-        return flows, None if is_whole else NO_REPORT_OF_THE_WHOLE
 
     @property
     def _windows(self) -> tuple[str, str]:
@@ -273,7 +257,7 @@ class Test:
 
     def _total(self, flows: Sequence[FlowReport]) -> Report:
         if not flows:
-            return split_reports(self.sums, self.line)[0]
+            return self._summed.flow_report().whole
         return sum_of(tuple(flows)) if self._omit_ns else self._added(flows)
 
     def _added(self, flows: Sequence[FlowReport]) -> Report:
@@ -293,13 +277,16 @@ class Test:
 
     def _is_whole(self, told: Sequence[Flow]) -> bool:
         if not told:
-            return has_whole(self.sums)
+            return self._summed.finished
         return len(told) == len(self.flows) and all(flow.finished for flow in told)
 
 
-def _rows_as(before: tuple[tuple[FlowReport, ...], str | None], total: Report) -> tuple[tuple[str, Any], ...]:
-    """Fields of a transfer as earlier versions had them, if they read its rows otherwise."""
-    flows, unfinished = before
-    if not flows:
-        return ()
-    return ("omit_ns", 0), ("flows", flows), ("total", total), ("unfinished", unfinished)
+def known_as(now: Transfer | FailedTestError, lately: Transfer | None) -> Transfer | FailedTestError:
+    """Add what the version before this one read otherwise, and those before that one had."""
+    if lately is None or isinstance(now, FailedTestError):
+        return now
+    named = (each.name for each in fields(now) if each.name not in ("as_before", "as_lately"))
+    unlike = tuple(
+        (name, getattr(lately, name)) for name in named if getattr(lately, name) != getattr(now, name)
+    )
+    return replace(now, as_before=(*unlike, *lately.as_before), as_lately=unlike)

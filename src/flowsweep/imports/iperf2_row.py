@@ -30,9 +30,12 @@ NO_TIME = "the connection took no time at all: it says nothing about goodput"
 FAILS = re.compile(r"(?:[a-z]\w{0,20} ){1,3}failed: ")
 """What Iperf says of a connection that was refused, or broke."""
 BEGINS_LIKE_A_ROW = re.compile(rf"\[\s*({WHOLE}|SUM[^\]]*)\]\s+{REAL}\s*-\s*\d")
+_TRIP_TIME = "trip-time"
 TELLS_MORE = re.compile(
-    rf"\[\s*[^\]\s]+\]\s+{REAL}\s*-\s*{REAL}\s++(?:sec\s++)?+(?!.*(?:Bytes|bits)/sec)"
-    rf"(?:(?!(?:s(?:ec?)?|nan|inf|[KMGT]?(?:Bytes|bits))\b)[A-Za-z]|{WHOLE}\s+datagrams\s)"
+    rf"\[\s*[^\]\s]+\]\s+{REAL}\s*-\s*{REAL}\s++"
+    rf"(?:(?:{'|'.join(_TRIP_TIME[:end] for end in range(len(_TRIP_TIME), 0, -1))})(?:$|(?<=time) )"
+    rf"|sec\s++(?!.*(?:Bytes|bits)/sec)"
+    rf"(?:(?!(?:s(?:ec?)?|nan|inf|[KMGT]?(?:Bytes|bits))\b)[A-Za-z]|{WHOLE}\s+datagrams\s))"
 )
 """What Iperf says of an interval beside its row: histograms, the time of a whole connection, errors."""
 _BINARY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

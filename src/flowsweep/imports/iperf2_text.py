@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from flowsweep.imports import iperf2_datagrams
-from flowsweep.imports.iperf2_flows import Flow, Setting, Test
+from flowsweep.imports.iperf2_flows import Flow, Setting, Test, known_as
 from flowsweep.imports.iperf2_row import (
     BEGINS_LIKE_A_ROW,
     CUT_ROW,
@@ -18,7 +18,14 @@ from flowsweep.imports.iperf2_row import (
     window_of,
 )
 from flowsweep.imports.ranges import REAL, WHOLE
-from flowsweep.imports.transfer import FailedTestError, LineError, Report, Transfer, bounded
+from flowsweep.imports.transfer import (
+    FailedTestError,
+    LineError,
+    Report,
+    TooManyTestsError,
+    Transfer,
+    bounded,
+)
 from flowsweep.run.outcome import EndRole
 from flowsweep.tests import facts_of
 
@@ -64,18 +71,36 @@ def read(lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:
     Raises:
         LineError: Of a row's connection nothing is known, or a row cannot be read.
     """
-    log = _Log()
+    log = _logged(lines)
+    return log.tests(_lately(lines) if log.reads_more else {})
+
+
+def _logged(lines: Sequence[str], *, lately: bool = False) -> "_Log":
+    log = _Log(lately=lately)
     last = max((number for number, line in enumerate(lines, start=1) if line.strip()), default=0)
     for number, line in enumerate(lines, start=1):
         if number != last or not log.leaves_out(line):
             log.take(number, line)
-    return log.tests()
+    return log
+
+
+def _lately(lines: Sequence[str]) -> dict[int, Transfer]:
+    """What the version before this one made of each test, by its line; nothing if it refused the file."""
+    try:
+        log = _logged(lines, lately=True)
+        return {line: test for line, test in log.by_line().items() if isinstance(test, Transfer)}
+    except (LineError, TooManyTestsError):
+        return {}
 
 
 class _Log:
     """A file as far as it has been read."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, lately: bool) -> None:
+        self._lately = lately
+        """Whether it is read as the version before this one did: no row behind "^C", none as omitted."""
+        self.reads_more = False
+        """Whether that version read some row otherwise."""
         self._tests: list[Test] = []
         self._open: dict[tuple[str, EndRole], Test] = {}
         self._parallel: dict[tuple[str, EndRole], Test] = {}
@@ -108,28 +133,38 @@ class _Log:
         self._refused_ids: set[str] = set()
         """Of connections of one test that were all refused."""
 
-    def tests(self) -> tuple[Transfer | FailedTestError, ...]:
-        """All that the file tells of."""
+    def tests(self, lately: dict[int, Transfer]) -> tuple[Transfer | FailedTestError, ...]:
+        """All that the file tells of.
+
+        Args:
+            lately: What the version before this one made of some, by their line.
+        """
+        now = self.by_line()
+        told = (*self._failed, *(known_as(test, lately.get(line)) for line, test in now.items()))
+        if not told and self._failure is not None:
+            return (FailedTestError(str(self._failure[0]), self._failure[1]),)
+        return told
+
+    def by_line(self) -> dict[int, Transfer | FailedTestError]:
+        """Those with a connection or sums, by the line that each begins with; to be asked for once."""
         for flow_id in self._from_server & self._flows.keys():
             self._flows[flow_id][0].whole_test().cut_off = True
         for test in self._tests:
             if (whole := test.whole_test()) is not test:
                 whole.flows += test.flows
-        whole_ones = bounded(one for one in self._tests if one.part_of is None)
-        told = (*self._failed, *(test.transfer() for test in whole_ones))
-        if not told and self._failure is not None:
-            return (FailedTestError(str(self._failure[0]), self._failure[1]),)
-        return told
+        whole_ones = bounded(test for test in self._tests if test.part_of is None)
+        return {test.line: test.transfer() for test in whole_ones}
 
     def take(self, number: int, line: str) -> None:
         """Read the next line; a terminal shows there that somebody ended the tool."""
-        row = line.lstrip("^C") if (broken_off := line.startswith(_CTRL_C)) else line
+        row = line.lstrip("^C") if line.startswith(_CTRL_C) and not self._lately else line
         if found := _LISTENS.match(line) or _CONNECTS.match(line):
             self._heading(found)
         elif found := _CONNECTED.match(line):
             self._connection(number, found)
         elif found := ROW.match(row):
-            self._row(number, found, unread_before=broken_off)
+            self.reads_more |= row is not line
+            self._row(number, found)
         elif found := iperf2_datagrams.LATE.match(line):
             self._late(found)
         elif BEGINS_LIKE_A_ROW.match(line) and not TELLS_MORE.match(line):
@@ -281,10 +316,12 @@ class _Log:
             return Setting(above.test)
         return Setting(above.test, length_bytes=above.length_bytes, rate_bps=above.rate_bps)
 
-    def _row(self, number: int, found: re.Match[str], *, unread_before: bool) -> None:
+    def _row(self, number: int, found: re.Match[str]) -> None:
         report = report_of(found)
+        omitted_ns = report.end_ns if OMITTED.search(found["rest"]) and not self._lately else 0
+        self.reads_more |= omitted_ns > 0
         if found["id"].startswith("SUM"):
-            self._sum(number, found["id"], report)
+            self._sum(number, found["id"], report, omitted_ns)
             return
         if (known := self._flows.get(found["id"].lstrip("*"))) is None:
             raise LineError(
@@ -294,10 +331,7 @@ class _Log:
             self._from_server.remove(found["id"])
             known[1].from_server.append(report)
             return
-        if OMITTED.search(found["rest"]):
-            known[1].omitted_ns = max(known[1].omitted_ns, report.end_ns)
-        if unread_before:
-            known[1].unread_before = report
+        known[1].omitted_ns = max(known[1].omitted_ns, omitted_ns)
         test = known[0].whole_test()
         if not test.has_rows:
             self._under_way.setdefault(test.begun_by, []).append(test)
@@ -313,7 +347,7 @@ class _Log:
         if self._parallel.get(before.key) is before:
             del self._parallel[before.key]
 
-    def _sum(self, number: int, flow_id: str, report: Report) -> None:
+    def _sum(self, number: int, flow_id: str, report: Report, omitted_ns: int) -> None:
         """Add a sum to its test: of several that run at the same time nobody can tell whose it is."""
         if len(self._parallel_before) == 1:
             next(iter(self._parallel_before.values())).sum_before = report
@@ -328,6 +362,7 @@ class _Log:
             return
         if report.end_ns > 0:
             test.sums.append(report)
+            test.sums_omitted_ns = max(test.sums_omitted_ns, omitted_ns)
 
     def _test_of_sums(self, number: int, remote: str, count: int) -> Test:
         """The test of the heading above, of whose connections no line tells."""

@@ -4,6 +4,7 @@ A client has the totals of both ends; a server its own, since the other's arrive
 `--get-server-output` a client's file holds the server's intervals, too.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from flowsweep.imports.transfer import FailedTestError, Transfer, bounded
 
 NAME = "iperf3-json"
 _STREAM = '{"event":'
+_START = re.compile(r'\{"event":\s*+"start"')
 _SIGN = '"iperf 3'
 """Each text names the version."""
 _OF_NO_USE = (
@@ -56,13 +58,12 @@ def _failure(document: Document, line: int) -> FailedTestError:
 
 
 def _documents(lines: Sequence[str]) -> Iterator[tuple[int, Document | FailedTestError]]:
-    """All tests with the lines they begin at, or why one is not JSON; a stream is put together."""
+    """All tests with the lines they begin at, or where one is cut off; a stream is put together."""
     stream: _Stream | None = None
     cookie: str | None = None
     for text in json_texts(lines):
         event = _parsed(text, Event) if text.text.startswith(_STREAM) else None
-        begins = isinstance(event, Event) and event.event == "start"
-        if stream is not None and (stream.over or event is None or begins):
+        if stream is not None and (stream.over or event is None or _START.match(text.text)):
             test, line, stream = stream.test(), stream.line, None
             cookie = test.start.cookie if isinstance(test, Document) else None
             yield line, test
@@ -79,7 +80,7 @@ def _documents(lines: Sequence[str]) -> Iterator[tuple[int, Document | FailedTes
 
 
 def _parsed(text: Text, model: type[Model]) -> Model | FailedTestError:
-    """Or why it is no JSON."""
+    """Or where it is cut off."""
     try:
         return text.parsed(model)
     except FailedTestError as error:
@@ -93,7 +94,7 @@ class _Stream:
         self.line = line
         self._parts: dict[str, Any] = {"intervals": []}
         self._broken: FailedTestError | None = None
-        """The last event, where that is no JSON."""
+        """The last event, where that is cut off."""
         self._gap: FailedTestError | None = None
         """An event before the last one, likewise."""
 
@@ -112,9 +113,11 @@ class _Stream:
             self._parts[event.event] = event.data
 
     def test(self) -> Document | FailedTestError:
-        """What became of it: one whose last event is broken was ended there."""
+        """What became of it: one whose last event is cut off was ended there."""
         if self._gap is not None:
             return self._gap
+        if self._broken is not None and "start" not in self._parts:
+            return self._broken
         if "start" not in self._parts:
             self._parts.setdefault("error", "it ended before it began")
         return checked(Document, self._parts, self.line)

@@ -27,6 +27,11 @@ _BETWEEN_VALUES = re.compile(r"[\s,]*+")
 _BEHIND_ARRAY = re.compile(r"[^\S\n]*+")
 _LIMIT = re.compile(r'^(?:\}[^\S\n]*+$|\{[^\S\n]*+$|\{"[^"\\\n]{1,60}":)', re.MULTILINE)
 """The last line of a text that has several, or what the first one of another text may begin with."""
+_BEGIN = re.compile(r'\{\s*+"([^"\\\n]{1,60})"\s*+:\s*+(["[{]?)')
+"""The first key of a text, and what its value begins with."""
+_CUT_OFF = "Invalid JSON: EOF"
+_MISTAKE_AT = re.compile(r"(?<=at line )\d+(?= column \d+$)")
+_ANOTHER_WITHIN = "another text seems to begin within it: take out what is cut off"
 FEWER_INTERVALS = (
     "It is one test with too many intervals: run it with fewer, as iperf3 has them with a longer -i."
 )
@@ -72,10 +77,21 @@ class Text:
         """Check it against a model.
 
         Raises:
-            FailedTestError: It is not JSON, as where it is cut off.
-            PlaceError: It is not what the model has there; names the first mistake.
+            FailedTestError: It is cut off, and no other text begins within it.
+            PlaceError: It is no JSON, or not what the model has there; names the first mistake.
         """
-        return _placed(self.line, lambda: model.model_validate_json(self.text))
+        return _placed(self, lambda: model.model_validate_json(self.text))
+
+    def holds_another(self) -> bool:
+        """Whether another text may begin in one that is cut off: on a line, or with the first key again."""
+        if "\n{" in self.text or self.text.endswith("\n}"):
+            return True
+        begin = _BEGIN.match(self.text)
+        if begin is None:
+            return False
+        again = rf'(:\s*+)?+\{{(?=\s*+"{re.escape(begin[1])}"\s*+:\s*+{re.escape(begin[2])})'
+        # What is the value of a key belongs to the text, as what a server says to a client of iperf3.
+        return any(found[1] is None for found in re.finditer(again, self.text[1:]))
 
 
 def checked(model: type[Model], value: object, line: int) -> Model:
@@ -84,19 +100,30 @@ def checked(model: type[Model], value: object, line: int) -> Model:
     Raises:
         PlaceError: It is not what the model has there.
     """
-    return _placed(line, lambda: model.model_validate(value))
+    return _placed(Text(line, ""), lambda: model.model_validate(value))
 
 
-def _placed(line: int, validated: Callable[[], Model]) -> Model:
+def _placed(text: Text, validated: Callable[[], Model]) -> Model:
     try:
         return validated()
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"])
         if first["type"] == "json_invalid":
-            raise FailedTestError(f"{line}${path}", first["msg"]) from error
+            raise _invalid(text, first["msg"]) from error
+        path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"])
         found = "" if first["type"] == "missing" else _shown(first["input"])
-        raise PlaceError(f"{line}${path}", f"{found}{first['msg']}") from error
+        raise PlaceError(f"{text.line}${path}", f"{found}{first['msg']}") from error
+
+
+def _invalid(text: Text, said: str) -> PlaceError:
+    """What is wrong with a text that is no JSON, with the line of the file."""
+    place = f"{text.line}$"
+    said = _MISTAKE_AT.sub(lambda line: str(text.line + int(line[0]) - 1), said)
+    if not said.startswith(_CUT_OFF):
+        return PlaceError(place, said)
+    if text.holds_another():
+        return PlaceError(place, f"{said}; {_ANOTHER_WITHIN}")
+    return FailedTestError(place, said)
 
 
 def _shown(value: object) -> str:
@@ -135,8 +162,8 @@ def _is_alone(text: str) -> bool:
 def json_texts(lines: Sequence[str]) -> Iterator[Text]:
     """Take apart what a tool wrote test by test: each text is one line, or ends with a "}" of its own line.
 
-    One that is cut off ends where the next one begins: with a "{" of its own line, with the same key, or with
-    an event of a stream.
+    An event of a stream is one line. Another text that is cut off ends where the next one begins: with a "{"
+    of its own line, with the same key, or with an event.
     Lines between texts are left out: tools put remarks there. Where a line begins an array of objects, as
     scripts keep them, each of them is a text.
 
@@ -158,15 +185,17 @@ def json_texts(lines: Sequence[str]) -> Iterator[Text]:
         at = end + text.startswith("\n", end)
 
 
-def begins_array(lines: Sequence[str]) -> bool:
-    """Whether the first thing in a file is an array, and its first value an object."""
-    begin = "".join(islice((stripped for line in lines if (stripped := line.strip())), 2))
-    return begin.startswith("[") and begin[1:].lstrip().startswith("{")
-
-
 def first_line(lines: Sequence[str]) -> int | None:
     """The place of the first line of JSON, behind remarks of a script; None where there is none."""
-    return 0 if begins_array(lines) else next((at for at, line in enumerate(lines) if line[:1] == "{"), None)
+    return next((at for at, line in enumerate(lines) if line[:1] == "{" or _begins_array(lines, at)), None)
+
+
+def _begins_array(lines: Sequence[str], at: int) -> bool:
+    """Whether a line begins an array whose first value is an object."""
+    begin = lines[at].strip()
+    if begin == "[":
+        begin += next((stripped for line in islice(lines, at + 1, None) if (stripped := line.strip())), "")
+    return _ARRAY.match(begin) is not None
 
 
 def _check_values(lines: Sequence[str]) -> None:
@@ -183,7 +212,9 @@ def _line_end(text: str, at: int) -> int:
 
 def _document_end(text: str, at: int) -> int:
     end = _line_end(text, at)
-    if text[at:end].rstrip().endswith("}"):
+    line = text[at:end].rstrip()
+    # Behind an event that is cut off, the "{" of another text may stand, which that line is not all of.
+    if line.endswith("}") or (line.startswith(_EVENT) and not line.endswith("{")):
         return end
     begins = _LIMIT.match(text, at)
     of_next = {_EVENT, "{"} | (set() if begins is None else {begins[0]})

@@ -32,6 +32,8 @@ from flowsweep.imports.transfer import (
 
 NAME = "pscheduler"
 _SIGN = '"throughput-bits"'
+_OF_IPERF3 = re.compile(r'(?<!\\)"iperf 3')
+"""Only there: in what a record quotes of its tool, a backslash stands before the quotation mark."""
 _NUTTCP = "nuttcp"
 _LONGER = 1.05
 """Times what the sender took, the receiver may have counted: it waits for the last datagrams."""
@@ -39,9 +41,15 @@ _PERIOD = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S
 
 
 def recognises(lines: Sequence[str]) -> bool:
-    """Whether there is JSON with a rate as pScheduler names it; scripts write remarks before it."""
+    """Whether there is JSON with a rate as pScheduler names it; scripts write remarks before it.
+
+    Behind remarks, and in an array, it is a log of iperf3's if one of iperf3's own tests is there, too.
+    """
     begun = first_line(lines)
-    return begun is not None and any(_SIGN in line for line in lines[begun:])
+    if begun is None or not any(_SIGN in line for line in lines[begun:]):
+        return False
+    is_first = lines[begun].startswith("{") and not any(line.strip() for line in lines[:begun])
+    return is_first or not any(_OF_IPERF3.search(line) for line in lines[begun:])
 
 
 def read(lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:

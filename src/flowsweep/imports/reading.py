@@ -68,6 +68,8 @@ KINDS = {
 """By name, in the order in which they are tried."""
 _JSON = (flent.NAME, pscheduler.NAME, iperf3_json.NAME)
 """What is not read line by line."""
+_TEXTS = (iperf2_csv.NAME, iperf2_text.NAME, nuttcp.NAME)
+"""What readers of JSON would take for a script's remarks."""
 
 
 def read_file(path: Path, kind: str | None = None) -> FileTests:
@@ -90,6 +92,8 @@ def read_file(path: Path, kind: str | None = None) -> FileTests:
             f"{path}: of no kind that is known ({', '.join(KINDS)}), by its first "
             f"{IMPORT_LINES_LOOKED_AT} lines. If it is one, name it with --kind."
         )
+    if kind is None:
+        _check_alone(path, chosen, lines)
     if chosen.name not in _JSON:
         _check_lines(path, lines)
     tests = _tests(path, chosen, lines)
@@ -140,6 +144,18 @@ def _recognised(lines: Sequence[str]) -> Kind | None:
             if known.recognises(lines):
                 return known
     return None
+
+
+def _check_alone(path: Path, chosen: Kind, lines: Sequence[str]) -> None:
+    """Refuse JSON with another tool's tests as text beside it: they would be left out without a word."""
+    if chosen.name not in _JSON:
+        return
+    looked_at = _looked_at(lines)
+    if other := next((name for name in _TEXTS if KINDS[name].recognises(looked_at)), None):
+        raise ImportedFileError(
+            f"{path}: of two kinds, {other} and {chosen.name}. Put the tests of each into a file of their "
+            "own, or name the kind that is to be read with --kind."
+        )
 
 
 def _looked_at(lines: Sequence[str]) -> list[str]:

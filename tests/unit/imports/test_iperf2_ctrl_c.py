@@ -10,7 +10,7 @@ from flowsweep.archive import read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.imports import read_file
-from flowsweep.imports.outcome import content_ids, late_ids
+from flowsweep.imports.outcome import content_ids, former_ids, late_ids
 from flowsweep.imports.transfer import NO_REPORT_OF_THE_WHOLE, Transfer
 
 load(["import"])
@@ -52,6 +52,57 @@ def test_an_id_is_known_of_before_such_a_row_was_read(
     without = told(tmp_path, rows.replace(f"^C{before}", ""))
     assert content_ids(without) == [trial_id]
     assert without[0].unfinished == (None if before == LAST else NO_REPORT_OF_THE_WHOLE)
+
+
+LATE = """\
+Server listening on UDP port 5001
+[  3] local 10.0.0.2 port 5001 connected with 10.0.0.1 port 39423
+[ ID] Interval       Transfer     Bandwidth        Jitter   Lost/Total Datagrams
+[  3]  0.0- 1.0 sec  1.25 MBytes  10.5 Mbits/sec   0.021 ms    0/  892 (0%)
+[  3]  1.0- 2.0 sec  1.25 MBytes  10.5 Mbits/sec   0.021 ms    0/  892 (0%)
+^C[  3]  0.0- 2.4 sec  3.00 MBytes  10.5 Mbits/sec   0.021 ms    0/ 2141 (0%)
+[  3]  0.0- 2.4 sec  5 datagrams received out-of-order
+"""
+SUMS = """\
+Client connecting to 10.0.0.2, TCP port 5001 with 2 threads
+[ ID] Interval       Transfer     Bandwidth
+[SUM-2] 0.00-1.00 sec  224 MBytes  1.88 Gbits/sec
+[SUM-2] 1.00-2.00 sec  224 MBytes  1.88 Gbits/sec
+^C[SUM-2] 0.00-2.31 sec  517 MBytes  1.88 Gbits/sec
+"""
+REPORTS = """\
+Client connecting to 10.0.0.2, UDP port 5001
+Sending 1470 byte datagrams
+[  4] local 10.0.0.1 port 45454 connected with 10.0.0.2 port 5001
+[  3] local 10.0.0.1 port 45455 connected with 10.0.0.2 port 5001
+[ ID] Interval       Transfer     Bandwidth
+^C[  4]  0.0- 2.5 sec   280 MBytes   941 Mbits/sec
+[  4] Sent 199729 datagrams
+[  3]  0.0- 2.5 sec   280 MBytes   941 Mbits/sec
+[  3] Sent 199729 datagrams
+[SUM]  0.0- 2.5 sec   560 MBytes  1.88 Gbits/sec
+[  4] Server Report:
+[  4]  0.0- 2.5 sec   280 MBytes   941 Mbits/sec   0.005 ms    0/199728 (0%)
+[  3] Server Report:
+[  3]  0.0- 2.5 sec   280 MBytes   941 Mbits/sec   0.005 ms    0/199728 (0%)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "late_id", "former_id"),
+    [
+        (LATE, "d043ea510424", "d043ea510424"),
+        (SUMS, "405faa8329f4", "405faa8329f4"),
+        (REPORTS, "c1b6dd8305e5", "d14006ca386a"),
+        (f"{BEGIN}^C{LAST}^C{WHOLE}", "b71ccc7b9f26", "b71ccc7b9f26"),
+    ],
+    ids=["what came late", "sums alone", "reports of a server", "two rows"],
+)
+def test_such_a_row_may_tell_of_anything(tmp_path: Path, text: str, late_id: str, former_id: str) -> None:
+    (tmp_path / "log").write_text(text, "utf-8")
+    tests = read_file(tmp_path / "log").transfers
+    assert (late_ids(tests), former_ids(tests)) == ([late_id], [former_id])
+    assert late_id not in content_ids(tests)
 
 
 def test_ctrl_c_before_a_heading_or_a_broken_row_says_nothing(tmp_path: Path) -> None:

@@ -97,3 +97,35 @@ def test_the_next_test_of_a_log_omits_by_itself(tmp_path: Path) -> None:
 def test_an_id_is_known_of_before_omitted_rows_were_known(tmp_path: Path, text: str, trial_id: str) -> None:
     tests = told(tmp_path, text)
     assert late_ids(tests) == [trial_id] != content_ids(tests)
+
+
+SUMS = """\
+Client connecting to 10.0.0.2, TCP port 5001 with 2 threads
+TCP window size: 3.76 MByte (default)
+[ ID] Interval       Transfer     Bandwidth
+[SUM-2] 0.00-1.00 sec  29.75 MBytes   250 Mbits/sec  (omit)
+[SUM-2] 1.00-2.00 sec  9.50 MBytes  79.7 Mbits/sec  (omit)
+[SUM-2] 2.00-3.00 sec  9.50 MBytes  79.7 Mbits/sec
+[SUM-2] 3.00-4.00 sec  9.50 MBytes  79.7 Mbits/sec
+[SUM-2] 4.00-5.00 sec  9.50 MBytes  79.7 Mbits/sec
+[SUM-2] 2.00-5.00 sec  28.5 MBytes  80.1 Mbits/sec
+"""
+CONNECTED = "".join(
+    f"[  {number}] local 10.0.0.1 port 4241{number} connected with 10.0.0.2 port 5001\n" for number in (1, 2)
+)
+
+
+@pytest.mark.parametrize("connected", ["", CONNECTED])
+def test_omitted_sums_do_not_count(tmp_path: Path, connected: str) -> None:
+    """--sum-only. They did, and the test was said not to have ended."""
+    text = SUMS.replace("[ ID]", f"{connected}[ ID]")
+    rows = text.splitlines(keepends=True)
+    for until, unfinished in ((None, None), (-1, NO_REPORT_OF_THE_WHOLE)):
+        (test,) = told(tmp_path, "".join(rows[:until]))
+        assert (test.flow_count, test.omit_ns, test.total.end_ns) == (2, 2 * SECOND, 3 * SECOND)
+        assert (test.total.rate_bps, test.unfinished) == (pytest.approx(79.7e6, rel=0.002), unfinished)
+    for until in (-4, -5):
+        with pytest.raises(ImportedFileError, match=r":\d: all of its intervals were omitted"):
+            told(tmp_path, "".join(rows[:until]))
+    if not connected:
+        assert late_ids(told(tmp_path, text)) == ["e8a4b534ca28"]

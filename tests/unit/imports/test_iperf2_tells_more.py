@@ -53,7 +53,8 @@ def test_what_came_late_in_the_sum_is_in_none_of_its_flows(tmp_path: Path) -> No
     [
         "sec", "se", "sec  1.25", "sec  1.25 MBytes", "sec  MBytes  10.5 Mbits/sec",
         "sec  nan MBytes  nan bits/sec", "sec  -1 Bytes  10.5 Mbits/sec", "1.25 MBytes  10.5 Mbits/sec",
-        "sec  [  2] 0.00-1.00 sec", "sec  5 data",
+        "sec  [  2] 0.00-1.00 sec", "sec  5 data", "Mon Nov 30 12:00:00 UTC 2026", "Killed",
+        "trip-times = 2 sec",
     ],
 )  # fmt: skip
 def test_a_broken_row_is_refused(tmp_path: Path, row: str) -> None:

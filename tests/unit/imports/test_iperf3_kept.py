@@ -117,6 +117,13 @@ def test_text_of_a_script_may_stand_before(tmp_path: Path) -> None:
     assert (found.kind.name, len(found.transfers)) == ("iperf3-json", 1)
 
 
+@pytest.mark.parametrize("indent", [None, 1])
+def test_text_of_a_script_may_stand_before_an_array(tmp_path: Path, indent: int | None) -> None:
+    array = json.dumps([document(CLIENT), document(CLIENT)], indent=indent)
+    found = kept(tmp_path, f"Starting test to 10.0.0.2\n\n[1] 4711\n[\nwait\n{array}\n")
+    assert (found.kind.name, len(found.transfers)) == ("iperf3-json", 2)
+
+
 def test_what_stands_around_the_json_is_to_be_taken_away(tmp_path: Path) -> None:
     """It was said to tell of no flow."""
     with pytest.raises(ImportedFileError, match=r"kept:1\$: has neither start nor intervals nor end"):

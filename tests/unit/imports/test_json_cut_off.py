@@ -93,6 +93,83 @@ def test_a_text_may_have_lines_that_begin_with_a_brace(tmp_path: Path) -> None:
 
 def test_texts_that_are_cut_off_in_every_line_take_no_time(tmp_path: Path) -> None:
     count = 9_000
-    lines = [*CLIENT, *(f'{{"key{number}":' if number % 3 else "{" for number in range(count))]
+    lines = [*CLIENT, *(f'"key{number}":' if number % 3 == 1 else "{" for number in range(count))]
     tests = read(tmp_path, *lines)
-    assert (len(tests.transfers), len(tests.failed)) == (1, count // 3)
+    assert (len(tests.transfers), len(tests.failed)) == (1, 2 * count // 3)
+    lines = [f'{{"key{number}":' if number % 3 else "{" for number in range(count)]
+    with pytest.raises(
+        ImportedFileError, match=r"556\$: Invalid JSON: key must be a string at line 557 column"
+    ):
+        read(tmp_path, *CLIENT, *lines)
+    tests = read(tmp_path, *CLIENT, '{"a":"b"' + ',"c":{"a":"b"}' * 200_000)
+    assert (len(tests.transfers), len(tests.failed)) == (1, 1)
+
+
+COMPACT = json.dumps(json.loads("".join(CLIENT)))
+
+
+@pytest.mark.parametrize("cut", [STREAM[4][:200], STREAM[4][:11], STREAM[4][: STREAM[4].index("[") + 1]])
+@pytest.mark.parametrize("said", [(), ("Killed",)])
+def test_a_last_event_that_is_cut_off_takes_nothing_of_the_tests_behind_it(
+    tmp_path: Path, cut: str, said: Sequence[str]
+) -> None:
+    alone = read(tmp_path, *STREAM[:4]).transfers + read(tmp_path, *CLIENT, *CLIENT).transfers
+    for whole in ((COMPACT, COMPACT), (*CLIENT, *CLIENT)):
+        tests = read(tmp_path, *STREAM[:4], cut, *said, *whole)
+        assert ([test.total for test in tests.transfers], tests.failed) == (
+            [test.total for test in alone],
+            (),
+        )
+
+
+OPEN = COMPACT[: COMPACT.index("[") + 1]
+"""Cut off where another value of the array may follow."""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [OPEN, '{"end": 1}'],
+        [OPEN + COMPACT],
+        [OPEN + CLIENT[0], *CLIENT[1:]],
+        [STREAM[0], STREAM[1][: STREAM[1].index("[") + 1] + STREAM[0]],
+        [STREAM[0], STREAM[1][: STREAM[1].index("[") + 1] + CLIENT[0], *CLIENT[1:]],
+    ],
+    ids=["in a line", "with the first key", "up to its last line", "as an event", "in the line of an event"],
+)
+def test_a_text_that_is_cut_off_with_another_within_is_refused(tmp_path: Path, lines: Sequence[str]) -> None:
+    """Nobody could say how many tests were lost."""
+    with pytest.raises(
+        ImportedFileError, match=r"EOF while parsing .*; another text seems to begin within it"
+    ):
+        read(tmp_path, *STREAM, *lines)
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"),
+    [
+        ([*CLIENT[:-1], "},", *CLIENT[:-1], "},", *CLIENT], len(CLIENT)),
+        ([*CLIENT[:-1], "} Killed", *CLIENT], len(CLIENT)),
+        ([*CLIENT, *CLIENT[:30], "Killed", *CLIENT], len(CLIENT) + 31),
+        ([*STREAM, STREAM[0][:300] + STREAM[0]], len(STREAM) + 1),
+        ([*STREAM, STREAM[0][:300] + CLIENT[0], *CLIENT[1:]], len(STREAM) + 2),
+    ],
+    ids=["commas", "text behind a test", "text in a test", "two lines in one", "a test in a line"],
+)
+def test_what_is_wrong_otherwise_has_the_file_refused_and_its_line_named(
+    tmp_path: Path, lines: Sequence[str], line: int
+) -> None:
+    """It was said that the tests failed."""
+    with pytest.raises(ImportedFileError, match=rf"Invalid JSON: .* at line {line} column "):
+        read(tmp_path, *lines)
+
+
+def test_a_first_event_that_is_cut_off_is_named(tmp_path: Path) -> None:
+    """It was said that the test ended before it began."""
+    with pytest.raises(ImportedFileError, match=r"log.json:1\$: Invalid JSON: EOF .* at line 1 column"):
+        read(tmp_path, STREAM[0][:-9])
+    tests = read(tmp_path, *STREAM[:4], STREAM[0][:-9], *STREAM[1:])
+    assert (unfinished(tests), [failed.place for failed in tests.failed]) == (
+        [NO_REPORT_OF_THE_WHOLE],
+        ["5$"],
+    )
