@@ -24,7 +24,9 @@ assert isinstance(_whitened_alone, cached_property)
 
 
 MOST = 40
-"""Campaigns with times of their own that are kept; of each some megabytes."""
+"""Campaigns with times of their own that are kept, and tests of courses; of each some megabytes."""
+MANY = 2_000
+"""Tests whose statistics of noise are kept; of each some kilobytes."""
 
 
 @contextmanager
@@ -67,12 +69,16 @@ class _Kept:
     def whitened(self, test: CourseTest) -> Any:
         key = _key(test)
         if key not in self._whitened:
+            if len(self._whitened) >= MOST:
+                self._whitened.clear()
             self._whitened[key] = _whitened_alone.func(test)
         return self._whitened[key]
 
     def drawn(self, test: CourseTest, null: int, statistic: float) -> Any:
         key = (*_key(test), test.lasting, null)
         if key not in self._drawn:
+            if len(self._drawn) >= MANY:
+                self._drawn.clear()
             generator = np.random.default_rng(SEED)
             self._drawn[key] = test._statistics(drawn(test.models, null, generator, FIRST)), generator
         draws, generator = self._drawn[key]

@@ -10,11 +10,20 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries, seconds
-from flowsweep.analysis.statistics.courses import FEWEST_HOURS, HARMONICS, WEEK_S, tells_days, waves
+from flowsweep.analysis.statistics.courses import (
+    FEWEST_HOURS,
+    HARMONICS,
+    HARMONICS_OF_WEEK,
+    WEEK_S,
+    tells_days,
+    usual_courses,
+    waves,
+)
 from flowsweep.analysis.statistics.design import coded
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import NORMAL_95, Course, CourseTest
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
+from flowsweep.analysis.statistics.red_noise import noise_models
 from flowsweep.analysis.statistics.simulated import SEED
 from flowsweep.analysis.summarising.trial_row import goodput_of, known
 from flowsweep.defaults import DAY_S, SECOND_NS
@@ -51,7 +60,7 @@ class _Cycle:
 
 
 _DAY = _Cycle("the hour of the day", "hour", DAY_S, HARMONICS)
-_WEEK = _Cycle("the day of the week", "day", WEEK_S, 1)
+_WEEK = _Cycle("the day of the week", "day", WEEK_S, HARMONICS_OF_WEEK)
 
 
 def daily_hypotheses(
@@ -63,7 +72,7 @@ def daily_hypotheses(
         observed: Trials of one sweep and mode; goodput in bit/s.
         series: Of the same trials.
         asked: Of the same series.
-        beside: (freedom, k) contrasts of other changes over time.
+        beside: (units, k) other changes over time.
 
     Returns:
         None for campaigns of less than a day; undecided where two whole days are not covered. The effect is
@@ -89,8 +98,7 @@ def weekly_hypotheses(
     if series.span_s < FEWEST_CYCLES * WEEK_S:
         return []
     covered = _weekdays(series) >= FEWEST_WEEKDAYS
-    both = np.column_stack([beside, asked.beside])
-    return _hypotheses(observed, series, asked, both, _WEEK, covered=covered)
+    return _hypotheses(observed, series, asked, beside, _WEEK, covered=covered)
 
 
 def _weekdays(series: CampaignSeries) -> int:
@@ -103,11 +111,7 @@ def _hypotheses(
     *, covered: bool,
 ) -> list[Hypothesis]:  # fmt: skip
     times_s = series.units_s + series.began_s % cycle.period_s
-    course = None
-    if covered and series.freedom >= beside.shape[1] + 2 * cycle.harmonics + _LEAST_BEYOND:
-        shape = series.averaged(waves(times_s, cycle.period_s, cycle.harmonics))
-        courses = (series.contrasts.T @ shape)[None]
-        course = CourseTest(asked.models, asked.values, courses, beside).best()
+    course = _course(series, asked, beside, cycle) if covered else None
     seen = _seen(times_s, cycle)
     amplitude = None if course is None else _amplitude(course, cycle, seen, _half_of_means(observed, cycle))
     return [
@@ -126,6 +130,22 @@ def _hypotheses(
             ),
         )
     ]
+
+
+def _course(series: CampaignSeries, asked: CourseTest, beside: Floats, cycle: _Cycle) -> Course | None:
+    """Fit a cycle, of long series to the means of its parts; none where values are too few."""
+    own = series.folded(cycle.period_s)
+    if own is None:
+        return None
+    besides = own.contrasted(beside)
+    if cycle is not _DAY:
+        besides = np.column_stack([besides, usual_courses(own)])
+    if own.freedom < besides.shape[1] + 2 * cycle.harmonics + _LEAST_BEYOND:
+        return None
+    times_s = own.units_s + own.began_s % cycle.period_s
+    courses = own.contrasted(waves(times_s, cycle.period_s, cycle.harmonics))[None]
+    models = asked.models if own is series else noise_models(own)
+    return CourseTest(models, own.contrasts.T @ own.values, courses, besides).best()
 
 
 def _hours(cycle: _Cycle) -> list[str]:
@@ -216,9 +236,23 @@ def _worst(course: Course, cycle: _Cycle, seen: NDArray[np.bool_]) -> str:
     while shape[(last + 1) % _PLACES] <= limit:
         last += 1
     if cycle.period_s == WEEK_S:
-        day = int(lowest * 7 / _PLACES)
-        return f"about {_WEEKDAYS[(day + _THURSDAY) % 7]}"
+        return _worst_days(shape)
     return f"from {_clock(first)} to {_clock(last + 1)} UTC"
+
+
+def _worst_days(shape: Floats) -> str:
+    """Days next to each other whose means are in the lowest quarter of them, in words."""
+    parts = np.array_split(shape, len(_WEEKDAYS))
+    days = np.array([part[np.isfinite(part)].mean() if np.isfinite(part).any() else np.inf for part in parts])
+    lowest = int(days.argmin())
+    limit = float(days[lowest]) + _WORST_SHARE * float(np.ptp(days[np.isfinite(days)]))
+    first = last = lowest
+    while days[(first - 1) % len(days)] <= limit:
+        first -= 1
+    while days[(last + 1) % len(days)] <= limit:
+        last += 1
+    ends = [_WEEKDAYS[(day + _THURSDAY) % len(days)] for day in (first, last)]
+    return f"on {ends[0]}" if first == last else f"from {ends[0]} to {ends[1]}"
 
 
 def _clock(place: int) -> str:

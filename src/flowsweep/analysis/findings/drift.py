@@ -1,6 +1,7 @@
 """Did goodput drift over the campaign?"""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -11,6 +12,7 @@ from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypoth
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.findings.steps import Step, moments
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
+from flowsweep.analysis.statistics.courses import even_change
 from flowsweep.analysis.statistics.likelihood_ratio import Course, CourseTest
 from flowsweep.analysis.statistics.observations import Observations
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SECOND_NS, SIGNIFICANCE
@@ -26,6 +28,9 @@ _METHOD = (
 )
 _LEAST_TIME_LEFT = 0.01
 """Share of the squares of time that points, and what goodput may follow anyway, must leave."""
+_LEAST_BESIDE_POINTS = 0.5
+"""Share of them that points must leave: with less, most of a change over time may be one of settings. Two
+repeats of a list of points leave three quarters."""
 
 
 def drift_hypotheses(
@@ -50,8 +55,9 @@ def drift_hypotheses(
         percent from the first trial's start to the last's: the slope of log goodput over time by generalised
         least squares with the noise of the highest restricted likelihood (Patterson and Thompson 1971,
         Biometrika 58), what repeats and days share being noise, so that a slope within repeats that does not
-        go on from one to the next is none. p and interval by simulated campaigns. No numbers where the
-        interval holds both half the goodput and the double.
+        go on from one to the next is none. p and interval by simulated campaigns. Never "no effect" where
+        points explain more than half of the squares of time. No numbers where the interval holds both half
+        the goodput and the double.
     """
     course = _even_change(series, asked)
     if course is None:
@@ -70,7 +76,11 @@ def drift_hypotheses(
         within_margin=max(-estimate[1], estimate[2]) <= math.log1p(margin),
         method=_METHOD.format(counted(series.freedom - asked.beside.shape[1] - 1, "degree")),
     )
-    return [hypothesis if rather is None else _not_even(hypothesis, moments(series, rather.place))]
+    if _with_points(series):
+        # What settings explain may be a change, too: that there is none nobody can say.
+        say = partial(_say_points, say, estimate if precise else None, series.span_s)
+        hypothesis = replace(hypothesis, claim=say, within_margin=False)
+    return [hypothesis if rather is None else _not_even(hypothesis, moments(series, rather.between_s))]
 
 
 def _not_even(hypothesis: Hypothesis, when: str) -> Hypothesis:
@@ -84,11 +94,18 @@ def _not_even(hypothesis: Hypothesis, when: str) -> Hypothesis:
     )
 
 
+def _with_points(series: CampaignSeries) -> bool:
+    """Whether points ran at times so unlike that a change over time may be theirs."""
+    time = even_change(series)[:, 0]
+    middle = series.averaged(series.units_s[:, None] / series.span_s)[:, 0]
+    return bool(time @ time < _LEAST_BESIDE_POINTS * np.square(middle - middle.mean()).sum())
+
+
 def _even_change(series: CampaignSeries, asked: CourseTest) -> Course | None:
     """The change of log goodput over the whole span, if it was even."""
     if series.freedom < asked.beside.shape[1] + 1 + _LEAST_BEYOND:
         return None
-    time = series.contrasts.T @ (series.starts_s / series.span_s)
+    time = even_change(series)[:, 0]
     beside = asked.beside
     left = time - beside @ np.linalg.lstsq(beside, time, rcond=None)[0] if beside.shape[1] else time
     middle = series.starts_s / series.span_s
@@ -111,6 +128,21 @@ def _say_step(when: str, _decision: Decision) -> str:
     )
 
 
+def _say_points(
+    say: Callable[[Decision], str], estimate: tuple[float, float, float] | None, span_s: float,
+    decision: Decision,
+) -> str:  # fmt: skip
+    if decision == "effect":
+        return f"{say(decision)[:-1]}, between trials of the same settings."
+    own = ""
+    if estimate is not None:
+        own = f" Between trials of the same settings it changed by {_change(estimate)} {_over(span_s)}."
+    return (
+        "Whether goodput drifted is undecided: settings ran at times of their own, so that a change over "
+        f"time cannot be told from one of settings.{own}"
+    )
+
+
 def _say_open(span_s: float, _decision: Decision) -> str:
     return (
         f"Whether goodput drifted {_over(span_s)} is undecided: trials vary, resemble their neighbours or "
@@ -119,7 +151,7 @@ def _say_open(span_s: float, _decision: Decision) -> str:
 
 
 def _say(estimate: tuple[float, float, float], span_s: float, margin: float, decision: Decision) -> str:
-    change = format_change(*(percent(value) for value in estimate))
+    change = _change(estimate)
     if decision == "effect":
         small = max(-estimate[1], estimate[2]) <= math.log1p(margin)
         remark = f", which is less than the margin of {format_margin(margin)}" if small else ""
@@ -127,6 +159,10 @@ def _say(estimate: tuple[float, float, float], span_s: float, margin: float, dec
     if decision == "no practical effect":
         return f"Goodput did not drift: it changed by {change} {_over(span_s)}, no practical effect."
     return f"Whether goodput drifted is undecided: by {change} {_over(span_s)}, as far as the trials tell."
+
+
+def _change(estimate: tuple[float, float, float]) -> str:
+    return format_change(*(percent(value) for value in estimate))
 
 
 def _over(span_s: float) -> str:

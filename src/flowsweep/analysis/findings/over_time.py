@@ -8,7 +8,7 @@ from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.periodicity import periodicity_hypotheses
 from flowsweep.analysis.findings.steps import Step, found_step, step_hypotheses
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
-from flowsweep.analysis.statistics.courses import steps, usual_courses
+from flowsweep.analysis.statistics.courses import usual_courses
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import CourseTest
 from flowsweep.analysis.statistics.observations import Observations
@@ -42,13 +42,13 @@ def over_time_hypotheses(
         models=models,
         values=series.contrasts.T @ series.values,
         courses=np.empty((0, series.freedom, 0)),
-        beside=series.contrasts.T @ usual_courses(series),
+        beside=usual_courses(series),
     )
     step = found_step(series, asked)
     changed = _beside(series, step)
     return [
         *drift_hypotheses(observed, series, asked, step, margin=margin),
-        *step_hypotheses(observed, series, step),
+        *step_hypotheses(observed, series, step, margin=margin),
         *daily_hypotheses(observed, series, asked, changed),
         *weekly_hypotheses(observed, series, asked, changed),
         *periodicity_hypotheses(observed, series, asked, changed),
@@ -56,8 +56,6 @@ def over_time_hypotheses(
 
 
 def _beside(series: CampaignSeries, step: Step | None) -> Floats:
-    """(freedom, k) a line over time, and the step where there is one: neither is a period."""
-    courses = [series.starts_s]
-    if step is not None and step.course.p_value < SIGNIFICANCE:
-        courses.append(steps(series, np.array([step.place]))[0])
-    return np.asarray(series.contrasts.T @ np.column_stack(courses))
+    """(units, k) a line over time, and the steps where there are some: neither is a period."""
+    places = [] if step is None or step.course.p_value >= SIGNIFICANCE else step.places
+    return np.column_stack([series.units_s, *((series.bins >= place).astype(np.float64) for place in places)])

@@ -10,7 +10,7 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
-from flowsweep.analysis.statistics.courses import WEEK_S, waves
+from flowsweep.analysis.statistics.courses import HARMONICS_OF_WEEK, WEEK_S, waves
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import CourseTest
 from flowsweep.analysis.statistics.observations import Observations
@@ -28,6 +28,8 @@ _PARTS_OF_DAYS = 6
 _PARTS_OF_WEEKS = 2
 """Days that are unlike within a week make each of these two, such as 28 and 21 hours beside 24: one cycle of
 a week, or two, more or less."""
+_PARTS_OF_WEEK = 6
+"""A week that is no sine has parts of 168, 84, 56, 42, 33.6 and 28 hours, too."""
 _LEAST_BEYOND = 4
 _MOST_MULTIPLES = 12
 """A dip that lasts for a twelfth of an hour has sines alike of an hour and its parts down to a twelfth."""
@@ -46,7 +48,7 @@ def periodicity_hypotheses(
         observed: Trials of one sweep and mode; goodput in bit/s.
         series: Of the same trials.
         asked: With what goodput may follow anyway.
-        beside: (freedom, k) contrasts of other changes over time.
+        beside: (units, k) other changes over time.
 
     Returns:
         One hypothesis about the most telling period, between two steps of the series and a third of the
@@ -63,7 +65,7 @@ def periodicity_hypotheses(
     if len(series.starts_s) < FEWEST_VALUES or series.span_s < SHORTEST_CAMPAIGN_S:
         return []
     periods_s = _periods_s(series)
-    both = np.column_stack([asked.beside, beside])
+    both = np.column_stack([asked.beside, series.contrasted(_beside(series, beside))])
     if len(periods_s) < FEWEST_CYCLES or not _suffices(series, both):
         return []
     test = CourseTest(asked.models, asked.values, _sines(series, periods_s), both)
@@ -90,6 +92,14 @@ def periodicity_hypotheses(
             ),
         )
     ]
+
+
+def _beside(series: CampaignSeries, beside: Floats) -> Floats:
+    """(units, k) other changes over time, and where they may be told apart, the week."""
+    if series.span_s < FEWEST_CYCLES * WEEK_S:
+        return beside
+    clock_s = series.units_s + series.began_s % WEEK_S
+    return np.column_stack([beside, waves(clock_s, WEEK_S, HARMONICS_OF_WEEK)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +162,7 @@ def _multiples_s(series: CampaignSeries, period_s: float) -> Floats:
 
 def _sines(series: CampaignSeries, periods_s: Floats) -> Floats:
     """(periods, freedom, 2) contrasts of a cosine and a sine of each."""
-    shapes = (series.averaged(waves(series.units_s, period_s)) for period_s in periods_s)
-    return np.array([series.contrasts.T @ shape for shape in shapes])
+    return np.array([series.contrasted(waves(series.units_s, period_s)) for period_s in periods_s])
 
 
 def _amplitude(test: CourseTest) -> float:
@@ -186,6 +195,8 @@ def _own(span_s: float, cycles: Floats) -> NDArray[np.bool_]:
         else np.zeros(1)
     )
     known = (days[:, None] + weeks).ravel()
+    if span_s >= WEEK_S:
+        known = np.concatenate([known, span_s / WEEK_S * np.arange(1, _PARTS_OF_WEEK + 1)])
     return np.asarray(np.abs(cycles[:, None] - known).min(axis=1) >= 1)
 
 

@@ -1,26 +1,29 @@
 """Goodput over the time of a campaign, with what was varied taken out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import numpy as np
 
 from flowsweep.analysis.statistics.design import Design, coded
-from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
+from flowsweep.analysis.statistics.least_squares import Codes, Floats
 from flowsweep.analysis.statistics.observations import DIRECTION
+from flowsweep.analysis.statistics.winsorized import Winsorized, winsorized
 from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.defaults import DAY_S
-from flowsweep.scatter import NORMAL_MAD
 
 LONGEST_SERIES = 120
 """Values; of more trials neighbours are averaged, since likelihoods take time with the third power."""
 FEWEST_VALUES = 5
 """Degrees of freedom, once the points are taken out."""
-_CLIPPED_BEYOND = 3.5
-"""Standard deviations from its point beyond which a value counts as if it were as far: one stalled trial is
-no step."""
-_CLIPS = 3
+_SHORTEST_SEGMENT = 3
+"""Units before and after a step, and of averages half of what one of them has."""
+_CUTS = 2
+"""Moments between which averages are made: a step and its end, or a second one."""
+_PARTS_OF_A_PERIOD = 12
+"""Of which values of a folded series are means."""
 _DAYS_OF_A_WEEK = 7
 
 
@@ -33,7 +36,8 @@ class CampaignSeries:
     began_s: float
     """Of the first trial, in seconds since 1970, UTC."""
     values: Floats
-    """(n,) natural logarithm of goodput, with a mean for each point, those far out clipped."""
+    """(n,) natural logarithm of goodput, with a mean for each point, those far out brought nearer; means of
+    several are without it."""
     contrasts: Floats
     """(n, freedom) orthonormal; what values say beyond the means of points: `contrasts.T @ values`."""
     groups: tuple[Codes, ...]
@@ -45,11 +49,29 @@ class CampaignSeries:
     """(units,) when each unit began, since the first trial, in order."""
     bins: Codes
     """(units,) number of the value that a unit has a part in."""
+    logs: Floats
+    """(units,) natural logarithm of goodput, those far out brought nearer."""
+    recurring: Floats
+    """(units,) what of that comes with the hour of the day and the day of the week."""
+    points: Codes
+    """(units,) number of the point that each is of."""
+    folded_s: float | None = None
+    """The period of which values are means of the same parts; absent: of neighbours, if of several units."""
 
     @property
     def freedom(self) -> int:
         """Degrees of freedom of the values."""
         return int(self.contrasts.shape[1])
+
+    @property
+    def averages(self) -> bool:
+        """Whether values are means of several units."""
+        return len(self.units_s) > len(self.starts_s)
+
+    @property
+    def shortest_segment(self) -> int:
+        """Units before and after a step."""
+        return _shortest_segment(len(self.units_s), len(self.starts_s))
 
     def moment(self, start_s: float) -> datetime:
         """Turn seconds since the first trial into a time, UTC."""
@@ -65,9 +87,45 @@ class CampaignSeries:
         """(units,) day of the week, UTC, on which each unit began: 0 to 6."""
         return ((self.began_s + self.units_s) // DAY_S % _DAYS_OF_A_WEEK).astype(np.intp)
 
+    @property
+    def beyond_points(self) -> Floats:
+        """(units,) logarithm of goodput less what the point, the hour and the day of the week explain."""
+        return _beyond_points(self.logs - self.recurring, self.points)
+
+    @property
+    def likely_cuts(self) -> list[int]:
+        """Numbers of the units from which on goodput may most likely be another."""
+        return _cuts(self.beyond_points, self.shortest_segment)
+
     def averaged(self, courses: Floats) -> Floats:
         """(n, k) what values are of (units, k) courses that units follow."""
         return np.column_stack([_means(course, self.bins) for course in courses.T])
+
+    def contrasted(self, courses: Floats) -> Floats:
+        """(freedom, k) contrasts of (units, k) courses; points are taken out as they are of the values."""
+        if not courses.shape[1]:
+            return np.empty((self.freedom, 0))
+        if self.averages:
+            courses = np.column_stack([_beyond_points(course, self.points) for course in courses.T])
+        return np.asarray(self.contrasts.T @ self.averaged(courses))
+
+    def folded(self, period_s: float) -> "CampaignSeries | None":
+        """Average the same twelfths of a few successive periods each.
+
+        Where neighbours are averaged over more than such a twelfth, a cycle of the period is gone from their
+        means. Returns itself where they are not, none where too few values are left.
+        """
+        if not self.averages or np.median(np.diff(self.starts_s)) <= period_s / _PARTS_OF_A_PERIOD:
+            return self
+        clock = self.units_s + self.began_s % period_s
+        turns = (clock // period_s).astype(np.intp)
+        width = -(-(int(turns.max()) + 1) * _PARTS_OF_A_PERIOD // LONGEST_SERIES)
+        parts = (clock % period_s * _PARTS_OF_A_PERIOD // period_s).astype(np.intp)
+        blocks = turns // width
+        found = _ordered(coded(list(zip(blocks.tolist(), parts.tolist(), strict=True))), self.units_s)
+        nearer = Winsorized(self.logs, self.recurring)
+        series = _series(self.began_s + self.units_s, nearer, self.points, blocks, found, self.trials)
+        return None if series is None else replace(series, folded_s=period_s)
 
 
 def campaign_series(grid: Design) -> CampaignSeries | None:
@@ -78,8 +136,9 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
 
     Returns:
         One value for each unit, or the mean of a few neighbours of the same repeat where there are more than
-        120. None where too few degrees of freedom are left beside the means of the points, where it is not
-        known when trials began, or where nothing differs.
+        120: none of both sides of the two moments at which goodput may have changed most. None where too few
+        degrees of freedom are left beside the means of the points, where it is not known when trials began,
+        or where nothing differs.
     """
     starts = [[row["started_at"] for row in unit.rows] for unit in grid.units]
     if not starts or any(start is None for unit in starts for start in unit):
@@ -88,25 +147,37 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
     order = np.argsort(began, kind="stable")
     began, logs = began[order], grid.logs[order]
     points, repeats = coded(_points(grid)[order].tolist()), coded(grid.repeats[order].tolist())
-    starts_s = began - began[0]
-    if np.ptp(starts_s) <= 0 or len(logs) - int(points.max()) - 1 < FEWEST_VALUES:
+    if np.ptp(began) <= 0 or len(logs) - int(points.max()) - 1 < FEWEST_VALUES:
         return None
-    clipped, units_s, bins = _clipped(logs, points), starts_s, np.arange(len(logs))
+    nearer = winsorized(logs, points, began)
+    bins = np.arange(len(logs))
     if len(logs) > LONGEST_SERIES:
         bins = _bins(repeats)
-        clipped = clipped - (np.bincount(points, clipped) / np.bincount(points))[points]
-        clipped, starts_s = _means(clipped, bins), _means(starts_s, bins)
+        shortest = _shortest_segment(len(bins), int(bins.max()) + 1)
+        cuts = _cuts(_beyond_points(nearer.values - nearer.recurring, points), shortest)
+        bins = _ordered(_cut(bins, cuts), began)
+    return _series(began, nearer, points, repeats, bins, grid.trials)
+
+
+def _series(
+    began: Floats, nearer: Winsorized, points: Codes, repeats: Codes, bins: Codes, trials: tuple[str, ...]
+) -> CampaignSeries | None:
+    """Put units into values; none where too few degrees of freedom are left, or nothing differs."""
+    units_s = began - began[0]
+    values, starts_s, of_values = nearer.values, units_s, points
+    if len(np.unique(bins)) < len(bins):
+        values, starts_s = _means(_beyond_points(values, points), bins), _means(units_s, bins)
         began = began[0] + starts_s
         repeats = repeats[np.unique(bins, return_index=True)[1]]
-        points = np.zeros(len(clipped), dtype=np.intp)
-    contrasts = _contrasts(points)
-    left = contrasts.T @ clipped
-    if contrasts.shape[1] < FEWEST_VALUES or left @ left <= np.finfo(np.float64).eps * (clipped @ clipped):
+        of_values = np.zeros(len(values), dtype=np.intp)
+    contrasts = _contrasts(of_values)
+    left = contrasts.T @ values
+    if contrasts.shape[1] < FEWEST_VALUES or left @ left <= np.finfo(np.float64).eps * (values @ values):
         return None
     return CampaignSeries(
-        starts_s=starts_s, began_s=float(began[0] - starts_s[0]), values=clipped, contrasts=contrasts,
-        groups=_groups(repeats, began), span_s=float(np.ptp(units_s)), trials=grid.trials,
-        units_s=units_s, bins=bins,
+        starts_s=starts_s, began_s=float(began[0] - starts_s[0]), values=values, contrasts=contrasts,
+        groups=_groups(repeats, began), span_s=float(np.ptp(units_s)), trials=trials,
+        units_s=units_s, bins=bins, logs=nearer.values, recurring=nearer.recurring, points=points,
     )  # fmt: skip
 
 
@@ -121,19 +192,51 @@ def _points(grid: Design) -> Codes:
     return coded(list(zip(grid.codes(*grid.axes).tolist(), ways, strict=True)))
 
 
-def _clipped(logs: Floats, points: Codes) -> Floats:
-    """Bring values that are far from their point nearer, as Huber's psi does (Robust Statistics, 1981)."""
-    everything = np.zeros(len(logs), dtype=np.intp)
-    values = logs
-    for _ in range(_CLIPS):
-        residuals = Fit(values, points, everything).residuals
-        free = len(logs) - int(points.max()) - 1
-        deviation = NORMAL_MAD * float(np.median(np.abs(residuals))) * (len(logs) / free) ** 0.5
-        if deviation <= 0:
-            return values
-        most = _CLIPPED_BEYOND * deviation
-        values = values - residuals + np.clip(residuals, -most, most)
-    return values
+def _beyond_points(values: Floats, points: Codes) -> Floats:
+    """(units,) values less the means of their points."""
+    return np.asarray(values - _means(values, points)[points])
+
+
+def _shortest_segment(units: int, values: int) -> int:
+    return max(_SHORTEST_SEGMENT, round(units / values / 2))
+
+
+def _cuts(values: Floats, shortest: int) -> list[int]:
+    """Units from which on goodput may be another: one after the other those that tell most.
+
+    Least squares (binary segmentation: Scott and Knott 1974, A cluster analysis method, Biometrics 30).
+    """
+    ends = [0, len(values)]
+    for _ in range(_CUTS):
+        found = [(*_most_telling(values[low:high], shortest), low) for low, high in pairwise(ends)]
+        gain, place, low = max(found)
+        if gain > 0:
+            ends = sorted({*ends, low + place})
+    return ends[1:-1]
+
+
+def _most_telling(values: Floats, shortest: int) -> tuple[float, int]:
+    """By how much two means in place of one lower the sum of squares, and where the second one begins."""
+    count = len(values)
+    places = np.arange(shortest, count - shortest + 1)
+    if not len(places):
+        return 0.0, 0
+    sums = np.cumsum(values - values.mean())[places - 1]
+    gains = np.square(sums) * count / (places * (count - places))
+    return float(gains.max()), int(places[gains.argmax()])
+
+
+def _cut(bins: Codes, cuts: Sequence[int]) -> Codes:
+    """Let no value be of units on both sides of a cut."""
+    sides = np.searchsorted(np.array(cuts), np.arange(len(bins)), side="right")
+    return coded(list(zip(bins.tolist(), sides.tolist(), strict=True)))
+
+
+def _ordered(bins: Codes, times_s: Floats) -> Codes:
+    """Number values in the order of the means of their times."""
+    places = np.empty(int(bins.max()) + 1, dtype=np.intp)
+    places[np.argsort(_means(times_s, bins), kind="stable")] = np.arange(len(places))
+    return np.asarray(places[bins])
 
 
 def _bins(repeats: Codes) -> Codes:

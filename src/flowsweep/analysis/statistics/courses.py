@@ -9,15 +9,16 @@ from flowsweep.defaults import DAY_S
 WEEK_S = 7 * DAY_S
 HARMONICS = 2
 """Of a day: 24 and 12 hours."""
+HARMONICS_OF_WEEK = 3
+"""Of a week: weekends that differ from the other days are no sine."""
 FEWEST_HOURS = 12
 """Of the 24, in which trials must have begun for the others to be inferred from them."""
 _SESSION_GAP_S = 3600.0
 _SESSION_STEPS = 10.0
 _FEWEST_SESSIONS = 3
 _FEWEST_OF_SESSION = 3
-SHORTEST_SEGMENT = 3
-"""Values before and after a step."""
-_MOST_STEPS = 60
+_LEAST_OF_STEP = 0.1
+"""Share of the squares of a step that points must leave."""
 
 
 def waves(times_s: Floats, period_s: float, harmonics: int = 1) -> Floats:
@@ -35,35 +36,48 @@ def usual_courses(series: CampaignSeries) -> Floats:
     """List what goodput may follow in any case: the hour of the day.
 
     Returns:
-        (n, k) 24 and 12 hours where trials began in at least half of the hours of a day. Where they came in
-        at least three sessions with pauses between them, what all sessions have in common, a line and a
-        parabola over the time since each began: a change within them is none from the first to the last. Else
-        none.
+        (freedom, k) contrasts of 24 and 12 hours where trials began in at least half of the hours of a day.
+        Where they came in at least three sessions with pauses between them, what all sessions have in common,
+        a line and a parabola over the time since each began: a change within them is none from the first to
+        the last. Else none.
     """
     if tells_days(series):
-        return series.averaged(waves(series.units_s + series.began_s % DAY_S, DAY_S, HARMONICS))
+        return series.contrasted(waves(series.units_s + series.began_s % DAY_S, DAY_S, HARMONICS))
     gaps = np.diff(series.starts_s)
     pauses = gaps > max(_SESSION_GAP_S, _SESSION_STEPS * float(np.median(gaps)))
     count = int(pauses.sum()) + 1
     if count < _FEWEST_SESSIONS or len(series.starts_s) < _FEWEST_OF_SESSION * count:
-        return np.empty((len(series.starts_s), 0))
+        return np.empty((series.freedom, 0))
     session = np.concatenate([[0], np.cumsum(pauses)])
     begun = np.array([series.starts_s[session == number][0] for number in range(count)])
     since = series.starts_s - begun[session]
     since = since / max(float(since.max()), 1.0)
-    return np.column_stack([since, since**2])
+    return np.asarray(series.contrasts.T @ np.column_stack([since, since**2]))
 
 
 def step_places(series: CampaignSeries) -> Codes:
-    """(steps,) numbers of the values that may be the first after a step, 60 at most."""
-    places = np.arange(SHORTEST_SEGMENT, len(series.starts_s) - SHORTEST_SEGMENT + 1)
-    apart = places[np.diff(series.starts_s)[places - 1] > 0]
-    if len(apart) <= _MOST_STEPS:
-        return apart
-    found: Codes = apart[np.linspace(0, len(apart) - 1, _MOST_STEPS).round().astype(np.intp)]
+    """(steps,) numbers of the values that may be the first after a step, with enough units on either side.
+
+    None at which points changed, too: what is one's and what is the other's nobody can tell.
+    """
+    before = np.cumsum(np.bincount(series.bins))[:-1]
+    places = np.arange(1, len(series.starts_s))
+    shortest = series.shortest_segment
+    enough = (before >= shortest) & (len(series.bins) - before >= shortest)
+    places = places[enough & (np.diff(series.starts_s) > 0)]
+    if not len(places):
+        return places
+    parts = np.cumsum(np.bincount(series.bins))[places - 1] / len(series.bins)
+    squares = np.square(steps(series, places)).sum(axis=0) / len(series.starts_s)
+    found: Codes = places[squares >= _LEAST_OF_STEP * parts * (1 - parts)]
     return found
 
 
 def steps(series: CampaignSeries, places: Codes) -> Floats:
-    """(steps, n) 0 before a place and 1 from it on."""
-    return (np.arange(len(series.starts_s)) >= places[:, None]).astype(np.float64)
+    """(freedom, steps) contrasts of 0 before a place and 1 from it on."""
+    return series.contrasted((series.bins[:, None] >= places).astype(np.float64))
+
+
+def even_change(series: CampaignSeries) -> Floats:
+    """(freedom, 1) contrasts of a line over time that rises by 1 over the whole."""
+    return series.contrasted((series.units_s / series.span_s)[:, None])

@@ -80,6 +80,16 @@ class CourseTest:
         coefficients, covariance = self._estimate(number, critical if len(self.courses) == 1 else 0.0)
         return Course(number, coefficients, covariance, ratio, p_value)
 
+    def log_likelihoods(self, number: int) -> Floats:
+        """(courses,) of each of one parameter, up to a number, against the noise that suits one best."""
+        at = int(self._open(self._fitted(self.values[:, None], number)[0])[:, 0].argmax())
+        basis, courses = self._whitened[at]
+        white = self.models.whiteners[at] @ self.values
+        total = float(white @ white)
+        left = total - float(np.square(basis.T @ white).sum())
+        rest = np.maximum(left - np.square(courses[:, :, 0] @ white), _EXACT * total)
+        return np.asarray(-self.models.freedom / 2 * np.log(rest))
+
     def only(self, number: int) -> "CourseTest":
         """Ask the same of one course."""
         return replace(self, courses=self.courses[[number]])

@@ -7,6 +7,7 @@ import numpy as np
 
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
+from flowsweep.analysis.statistics.noise_of_means import noise_of_means
 
 _RED_SHARES = (0.3, 0.65, 0.98)
 """Of the variance; the rest is white."""
@@ -37,9 +38,8 @@ class Noise:
 
     def covariance(self, series: CampaignSeries) -> Floats:
         """(n, n) of the values of a series."""
-        starts_s = series.starts_s
-        red = np.exp(-np.abs(starts_s[:, None] - starts_s[None, :]) / self.time_s)
-        found = (1 - self.red_share) * np.eye(len(starts_s)) + self.red_share * red
+        white, red = noise_of_means(series, self.time_s)
+        found = (1 - self.red_share) * white + self.red_share * red
         if self.group is not None:
             codes = series.groups[self.group]
             found = found + self.group_variance * (codes[:, None] == codes[None, :])

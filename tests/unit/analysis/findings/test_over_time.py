@@ -14,6 +14,7 @@ from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.steps import moments
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
+from flowsweep.analysis.statistics.step_times import around
 from synthetic_campaigns import Row
 
 TEN_MINUTES_S = 600.0
@@ -103,7 +104,7 @@ def test_sixteen_days_of_a_weekly_cycle() -> None:
     ]
     [weekly] = cycles
     assert weekly.claim.startswith("Goodput varies with the day of the week by ±")
-    assert weekly.claim.endswith("; it is lowest about Friday.")
+    assert weekly.claim.endswith("; it is lowest from Thursday to Saturday.")
 
 
 @pytest.mark.parametrize(("days", "told"), [((0,), False), ((0, 2, 4), False), ((0, 1, 2, 3), True)])
@@ -204,6 +205,9 @@ def test_a_campaign_whose_trials_begin_at_the_same_time_says_nothing_of_time() -
 def test_moments_of_one_second_are_no_interval(apart_s: float, said: str) -> None:
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC).timestamp()
     starts_s = np.array([0.0, apart_s])
-    none = np.zeros(2, dtype=np.intp)
-    series = CampaignSeries(starts_s, noon, starts_s, np.eye(2), (), apart_s, (), starts_s, none)
-    assert moments(series, 1) == said
+    own, alike = np.arange(2), np.zeros(2, dtype=np.intp)
+    series = CampaignSeries(
+        starts_s=starts_s, began_s=noon, values=starts_s, contrasts=np.eye(2), groups=(), span_s=apart_s,
+        trials=(), units_s=starts_s, bins=own, logs=starts_s, recurring=np.zeros(2), points=alike,
+    )  # fmt: skip
+    assert moments(series, around(series, 1)) == said
