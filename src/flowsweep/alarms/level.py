@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flowsweep.analysis.statistics.courses import HARMONICS, waves
+from flowsweep.analysis.statistics.waves import HARMONICS, waves
 from flowsweep.defaults import DAY_S
 from flowsweep.scatter import NORMAL_MAD
 

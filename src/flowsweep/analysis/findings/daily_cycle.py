@@ -10,21 +10,15 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries, seconds
-from flowsweep.analysis.statistics.courses import (
-    FEWEST_HOURS,
-    HARMONICS,
-    HARMONICS_OF_WEEK,
-    WEEK_S,
-    tells_days,
-    usual_courses,
-    waves,
-)
+from flowsweep.analysis.statistics.courses import FEWEST_HOURS, tells_days, usual_courses
 from flowsweep.analysis.statistics.design import coded
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import NORMAL_95, Course, CourseTest
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.analysis.statistics.red_noise import noise_models
 from flowsweep.analysis.statistics.simulated import SEED
+from flowsweep.analysis.statistics.waves import HARMONICS, HARMONICS_OF_WEEK, WEEK_S, waves
+from flowsweep.analysis.statistics.winsorized import group_means
 from flowsweep.analysis.summarising.trial_row import goodput_of, known
 from flowsweep.defaults import DAY_S, SECOND_NS
 from flowsweep.wording import format_duration, format_number
@@ -42,6 +36,11 @@ _ROUNDS = 100
 """Of taking out means in turn; more change nothing that matters."""
 _LEFT_OF_A_SINE = (1 + 2 * float(np.cos(2 * np.pi / _PARTS))) / 3
 """By means over three neighbouring twenty-fourths."""
+_FEWEST_OF_HOUR = 4
+_BEYOND_DOUBT = 5.0
+"""Standard errors, as it is the farthest of 24 hours."""
+_FURTHER = 0.5
+"""Of the amplitude of the waves: less is no different picture."""
 _WORST_SHARE = 0.25
 """Hours whose goodput is in the lowest quarter between the lowest and the highest are the worst."""
 _THURSDAY = 3
@@ -170,7 +169,9 @@ def _amplitude(
     """Half the range of the course, at most that of the data, with its 95 % interval, natural logarithms."""
     half = min(float(np.ptp(_shape(course.coefficients, cycle)[seen])) / 2, most)
     generator = np.random.default_rng(SEED)
-    draws = generator.multivariate_normal(course.coefficients, course.covariance, _DRAWS)
+    draws = generator.multivariate_normal(
+        course.coefficients, course.covariance, _DRAWS, check_valid="ignore"
+    )
     error = NORMAL_95 * float(np.std(np.ptp(_shape(draws, cycle)[:, seen], axis=1) / 2))
     return half, max(half - error, 0.0), half + error
 
@@ -208,7 +209,8 @@ def _say(
     size = f"±{value} % [{low}, {high}] about the middle between the best {cycle.part} and the worst"
     if decision == "effect":
         worst = _worst(course, cycle, seen)
-        return f"Goodput varies with {cycle.kind_words} by {size}; it is lowest {worst}."
+        further = _single_hour(series, course) if cycle is _DAY else ""
+        return f"Goodput varies with {cycle.kind_words} by {size}; it is lowest {worst}{further}."
     return f"{whether} is undecided: {size} may be chance, as neighbouring trials resemble each other."
 
 
@@ -238,6 +240,28 @@ def _worst(course: Course, cycle: _Cycle, seen: NDArray[np.bool_]) -> str:
     if cycle.period_s == WEEK_S:
         return _worst_days(shape)
     return f"from {_clock(first)} to {_clock(last + 1)} UTC"
+
+
+def _single_hour(series: CampaignSeries, course: Course) -> str:
+    """Say which hour goodput is farther off than the waves of a day show, if one is beyond doubt."""
+    days = ((series.began_s + series.units_s) // DAY_S).astype(np.intp)
+    values = series.logs - group_means(series.logs, series.points)
+    values = values - group_means(values, np.unique(days, return_inverse=True)[1])
+    places = (series.hours * _PLACES + _PLACES // 2) // 24
+    left = values - (shape := _shape(course.coefficients, _DAY))[places]
+    left = left - np.median(left)
+    found = []
+    for hour in np.unique(series.hours):
+        own = left[series.hours == hour]
+        if len(own) >= _FEWEST_OF_HOUR:
+            error = float(np.std(own, ddof=1)) / len(own) ** 0.5
+            found.append((abs(float(own.mean())), float(own.mean()), _BEYOND_DOUBT * error, int(hour)))
+    size, mean, least, hour = max(found, default=(0.0, 0.0, 0.0, 0))
+    if size <= max(least, float(np.ptp(shape)) / 2 * _FURTHER):
+        return ""
+    way = "lower" if mean < 0 else "higher"
+    part = f"from {hour:02d}:00 to {(hour + 1) % 24:02d}:00 UTC"
+    return f"; trials {part} are {format_number(abs(percent(mean)))} % {way} than these waves show"
 
 
 def _worst_days(shape: Floats) -> str:

@@ -10,10 +10,10 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
-from flowsweep.analysis.statistics.courses import HARMONICS_OF_WEEK, WEEK_S, waves
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import CourseTest
 from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.waves import HARMONICS_OF_WEEK, WEEK_S, waves
 from flowsweep.defaults import DAY_S, SECOND_NS, SIGNIFICANCE
 from flowsweep.wording import counted, format_duration, format_number
 

@@ -32,6 +32,11 @@ part of any step: of 200 steps of three standard deviations amid 60 hours 85 % a
 like this 92 %."""
 _MOST_ENDS = 40
 """Places between any two of which goodput may have been another."""
+_ALTERNATIVES = 2
+"""A step, or two of them: p is multiplied by what is tried (Bonferroni)."""
+_AT_BOTH_ENDS = 2
+"""Averages end where goodput changed most, which makes it look larger: likewise. Of 100 series of 336 trials
+of t-distributed noise with 3 degrees of freedom, 12 were said to step at p < 0.05, of normal noise 5."""
 _BOTH = 2
 """Directions of one path. A step of one of them is half of that in the mean."""
 _METHOD = (
@@ -90,11 +95,12 @@ def found_step(series: CampaignSeries, asked: CourseTest) -> Step | None:
     test = CourseTest(
         asked.models, asked.values, courses, asked.beside, lasting=True, not_refuted=_NOT_REFUTED
     )
-    course = test.best()
+    chances = _AT_BOTH_ENDS if series.averages else 1
+    course = _best(test, chances)
     ratio = course.ratio
     if tells_days(series) and not _follows(asked, courses[course.number]):
         test = replace(test, beside=asked.beside[:, :0])
-        course = test.best()
+        course = _best(test, chances)
     place = int(places[course.number])
     found = Step(place, course, ratio, None, around(series, place))
     if course.p_value >= SIGNIFICANCE:
@@ -105,28 +111,36 @@ def found_step(series: CampaignSeries, asked: CourseTest) -> Step | None:
 def _spell(series: CampaignSeries, test: CourseTest, places: Codes, step: Step) -> Step | None:
     """Look for two steps, the second of which takes the first back; none where they may be chance.
 
-    They are asked once no single step was found: p counts twice.
+    They are asked once no single step was found: p counts twice. Of averages two or more lie between them.
     """
     if len(places) < 2 or series.freedom < test.beside.shape[1] + 2 + _LEAST_BEYOND:
         return None
     few = np.unique(np.linspace(0, len(places) - 1, _MOST_ENDS).round().astype(np.intp))
     ends = np.union1d(few, np.flatnonzero(np.isin(places, series.bins[series.likely_cuts])))
     pairs = [
-        (one, other) for one, other in combinations(ends.tolist(), 2) if _apart(series, places, one, other)
+        (one, other)
+        for one, other in combinations(ends.tolist(), 2)
+        if _apart(series, places, one, other) and places[other] - places[one] >= (2 if series.averages else 1)
     ]
     if not pairs:
         return None
     firsts, seconds_ = np.array(pairs).T
-    course = replace(test, courses=test.courses[firsts] - test.courses[seconds_]).best()
-    if 2 * course.p_value >= SIGNIFICANCE:
+    chances = _ALTERNATIVES * (_AT_BOTH_ENDS if series.averages else 1)
+    course = _best(replace(test, courses=test.courses[firsts] - test.courses[seconds_]), chances)
+    if course.p_value >= SIGNIFICANCE:
         return None
     first, second = pairs[course.number]
-    course = replace(course, p_value=2 * course.p_value)
     found = [
         Step(int(places[at]), course, step.ratio, None, around(series, int(places[at])))
         for at in (first, second)
     ]
     return _both(series, test, places, (found[0], first), (found[1], second))
+
+
+def _best(test: CourseTest, chances: int) -> Course:
+    """The most telling course, of as many kinds that were tried."""
+    course = test.best()
+    return replace(course, p_value=min(chances * course.p_value, 1.0))
 
 
 def _apart(series: CampaignSeries, places: Codes, one: int, other: int) -> bool:

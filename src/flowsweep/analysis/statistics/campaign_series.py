@@ -10,7 +10,8 @@ import numpy as np
 from flowsweep.analysis.statistics.design import Design, coded
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
 from flowsweep.analysis.statistics.observations import DIRECTION
-from flowsweep.analysis.statistics.winsorized import Winsorized, winsorized
+from flowsweep.analysis.statistics.waves import days_and_weeks
+from flowsweep.analysis.statistics.winsorized import group_means, winsorized
 from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.defaults import DAY_S
 
@@ -51,8 +52,6 @@ class CampaignSeries:
     """(units,) number of the value that a unit has a part in."""
     logs: Floats
     """(units,) natural logarithm of goodput, those far out brought nearer."""
-    recurring: Floats
-    """(units,) what of that comes with the hour of the day and the day of the week."""
     points: Codes
     """(units,) number of the point that each is of."""
     folded_s: float | None = None
@@ -89,8 +88,8 @@ class CampaignSeries:
 
     @property
     def beyond_points(self) -> Floats:
-        """(units,) logarithm of goodput less what the point, the hour and the day of the week explain."""
-        return _beyond_points(self.logs - self.recurring, self.points)
+        """(units,) logarithm of goodput less what points and waves of the day and the week explain."""
+        return _beyond_waves(self.logs, self.points, self.began_s + self.units_s)
 
     @property
     def likely_cuts(self) -> list[int]:
@@ -123,8 +122,7 @@ class CampaignSeries:
         parts = (clock % period_s * _PARTS_OF_A_PERIOD // period_s).astype(np.intp)
         blocks = turns // width
         found = _ordered(coded(list(zip(blocks.tolist(), parts.tolist(), strict=True))), self.units_s)
-        nearer = Winsorized(self.logs, self.recurring)
-        series = _series(self.began_s + self.units_s, nearer, self.points, blocks, found, self.trials)
+        series = _series(self.began_s + self.units_s, self.logs, self.points, blocks, found, self.trials)
         return None if series is None else replace(series, folded_s=period_s)
 
 
@@ -149,22 +147,22 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
     points, repeats = coded(_points(grid)[order].tolist()), coded(grid.repeats[order].tolist())
     if np.ptp(began) <= 0 or len(logs) - int(points.max()) - 1 < FEWEST_VALUES:
         return None
-    nearer = winsorized(logs, points, began)
+    logs = winsorized(logs, points, began)
     bins = np.arange(len(logs))
     if len(logs) > LONGEST_SERIES:
         bins = _bins(repeats)
         shortest = _shortest_segment(len(bins), int(bins.max()) + 1)
-        cuts = _cuts(_beyond_points(nearer.values - nearer.recurring, points), shortest)
+        cuts = _cuts(_beyond_waves(logs, points, began), shortest)
         bins = _ordered(_cut(bins, cuts), began)
-    return _series(began, nearer, points, repeats, bins, grid.trials)
+    return _series(began, logs, points, repeats, bins, grid.trials)
 
 
 def _series(
-    began: Floats, nearer: Winsorized, points: Codes, repeats: Codes, bins: Codes, trials: tuple[str, ...]
+    began: Floats, logs: Floats, points: Codes, repeats: Codes, bins: Codes, trials: tuple[str, ...]
 ) -> CampaignSeries | None:
     """Put units into values; none where too few degrees of freedom are left, or nothing differs."""
     units_s = began - began[0]
-    values, starts_s, of_values = nearer.values, units_s, points
+    values, starts_s, of_values = logs, units_s, points
     if len(np.unique(bins)) < len(bins):
         values, starts_s = _means(_beyond_points(values, points), bins), _means(units_s, bins)
         began = began[0] + starts_s
@@ -177,7 +175,7 @@ def _series(
     return CampaignSeries(
         starts_s=starts_s, began_s=float(began[0] - starts_s[0]), values=values, contrasts=contrasts,
         groups=_groups(repeats, began), span_s=float(np.ptp(units_s)), trials=trials,
-        units_s=units_s, bins=bins, logs=nearer.values, recurring=nearer.recurring, points=points,
+        units_s=units_s, bins=bins, logs=logs, points=points,
     )  # fmt: skip
 
 
@@ -194,11 +192,16 @@ def _points(grid: Design) -> Codes:
 
 def _beyond_points(values: Floats, points: Codes) -> Floats:
     """(units,) values less the means of their points."""
-    return np.asarray(values - _means(values, points)[points])
+    return np.asarray(values - group_means(values, points))
 
 
 def _shortest_segment(units: int, values: int) -> int:
     return max(_SHORTEST_SEGMENT, round(units / values / 2))
+
+
+def _beyond_waves(values: Floats, points: Codes, began: Floats) -> Floats:
+    left = _beyond_points(values, points)
+    return left - days_and_weeks(left, began)
 
 
 def _cuts(values: Floats, shortest: int) -> list[int]:

@@ -4,27 +4,17 @@ import numpy as np
 
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
+from flowsweep.analysis.statistics.waves import HARMONICS, waves
 from flowsweep.defaults import DAY_S
 
-WEEK_S = 7 * DAY_S
-HARMONICS = 2
-"""Of a day: 24 and 12 hours."""
-HARMONICS_OF_WEEK = 3
-"""Of a week: weekends that differ from the other days are no sine."""
 FEWEST_HOURS = 12
 """Of the 24, in which trials must have begun for the others to be inferred from them."""
 _SESSION_GAP_S = 3600.0
 _SESSION_STEPS = 10.0
 _FEWEST_SESSIONS = 3
 _FEWEST_OF_SESSION = 3
-_LEAST_OF_STEP = 0.1
+_LEAST_OF_STEP = 0.02
 """Share of the squares of a step that points must leave."""
-
-
-def waves(times_s: Floats, period_s: float, harmonics: int = 1) -> Floats:
-    """(n, 2 · harmonics) cosines and sines of a period and its halves, thirds and so on."""
-    phases = 2 * np.pi * times_s[:, None] * np.arange(1, harmonics + 1) / period_s
-    return np.concatenate([np.cos(phases), np.sin(phases)], axis=1)
 
 
 def tells_days(series: CampaignSeries) -> bool:

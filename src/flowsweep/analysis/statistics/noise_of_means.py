@@ -5,9 +5,6 @@ import numpy as np
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
 
-_MOST_EXPONENT = 500.0
-"""Of a factor; its square must be a number, too."""
-
 
 def noise_of_means(series: CampaignSeries, time_s: float) -> tuple[Floats, Floats]:
     """Covariances of the values of a series by noise of its units.
@@ -35,14 +32,22 @@ def noise_of_means(series: CampaignSeries, time_s: float) -> tuple[Floats, Float
 def _of_neighbours(series: CampaignSeries, time_s: float) -> Floats:
     """Of means of units that no others lie between: exp(−(b − a) / time) is a factor of each."""
     counts = np.bincount(series.bins)
-    since = np.clip((series.units_s - series.starts_s[series.bins]) / time_s, -_MOST_EXPONENT, _MOST_EXPONENT)
-    ahead, behind = (np.bincount(series.bins, np.exp(each)) / counts for each in (since, -since))
+    since = (series.units_s - series.starts_s[series.bins]) / time_s
+    ahead, behind = (_log_means(each, series.bins) for each in (since, -since))
     apart = (series.starts_s[None, :] - series.starts_s[:, None]) / time_s
     # Of an earlier and a later one; what is on the diagonal or below it is put in its place next.
-    found = np.triu(ahead[:, None] * behind[None, :] * np.exp(-np.maximum(apart, 0.0)), 1)
+    found = np.triu(np.exp(np.minimum(ahead[:, None] + behind[None, :] - apart, 0.0)), 1)
     found = found + found.T
     np.fill_diagonal(found, [_own(series.units_s[series.bins == at], time_s) for at in range(len(counts))])
     return found
+
+
+def _log_means(values: Floats, groups: Codes) -> Floats:
+    """(groups,) the logarithm of the mean of the exponentials of a group's values."""
+    largest = np.full(int(groups.max()) + 1, -np.inf)
+    np.maximum.at(largest, groups, values)
+    means = np.bincount(groups, np.exp(values - largest[groups])) / np.bincount(groups)
+    return np.asarray(largest + np.log(means))
 
 
 def _own(units_s: Floats, time_s: float) -> float:

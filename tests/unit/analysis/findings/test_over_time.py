@@ -208,6 +208,6 @@ def test_moments_of_one_second_are_no_interval(apart_s: float, said: str) -> Non
     own, alike = np.arange(2), np.zeros(2, dtype=np.intp)
     series = CampaignSeries(
         starts_s=starts_s, began_s=noon, values=starts_s, contrasts=np.eye(2), groups=(), span_s=apart_s,
-        trials=(), units_s=starts_s, bins=own, logs=starts_s, recurring=np.zeros(2), points=alike,
+        trials=(), units_s=starts_s, bins=own, logs=starts_s, points=alike,
     )  # fmt: skip
     assert moments(series, around(series, 1)) == said
