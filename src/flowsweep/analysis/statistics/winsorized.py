@@ -3,6 +3,7 @@
 import numpy as np
 
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
+from flowsweep.analysis.statistics.waves import days_and_weeks
 from flowsweep.defaults import DAY_S
 from flowsweep.scatter import NORMAL_MAD
 
@@ -35,11 +36,13 @@ def winsorized(logs: Floats, points: Codes, began: Floats) -> Floats:
         began: (n,) seconds since 1970, UTC, in order.
     """
     values, own = logs, _points_beside_time(logs, points)
-    recurring = np.zeros(len(logs))
+    hours = level = np.zeros(len(logs))
     clocks = [(began % DAY_S // 3600).astype(np.intp), (began // DAY_S % _WEEKDAYS).astype(np.intp)]
     for _ in range(_ROUNDS):
-        level = _running_median(logs - own - recurring)
-        recurring, parts = _recurring(logs - own - level, clocks, (began // DAY_S).astype(np.intp))
+        waves = days_and_weeks(values - own - level, began)
+        level = _running_median(logs - own - waves - hours)
+        hours, parts = _recurring(logs - own - level - waves, clocks, (began // DAY_S).astype(np.intp))
+        recurring = waves + hours
         residuals = logs - own - recurring - level
         free = len(logs) - int(points.max()) - 1 - parts - len(logs) / _window(len(logs))
         deviation = NORMAL_MAD * float(np.median(np.abs(residuals))) * (len(logs) / max(free, 1.0)) ** 0.5
@@ -85,12 +88,22 @@ def _recurring(values: Floats, clocks: list[Codes], days: Codes) -> tuple[Floats
 
 
 def _running_median(values: Floats) -> Floats:
-    """(n,) the median of each value and its neighbours; at both ends that of as many as elsewhere."""
+    """(n,) the median of each value and its neighbours.
+
+    Nearer to an end it is the middle of the value, the last median, and a line through the last ones (Tukey).
+    """
     window = _window(len(values))
     if len(values) < window:
         return np.full(len(values), np.median(values))
     medians = np.median(np.lib.stride_tricks.sliding_window_view(values, window), axis=1)
-    return np.pad(medians, window // 2, mode="edge")
+    half = window // 2
+    beyond = np.arange(1, half + 1)
+    back = min(half, len(medians) - 1)
+    ends = []
+    for own, inner in ((values[:half][::-1], medians), (values[-half:], medians[::-1])):
+        slope = (inner[0] - inner[back]) / max(back, 1)
+        ends.append(np.median([own, np.full(half, inner[0]), inner[0] + slope * beyond], axis=0))
+    return np.concatenate([ends[0][::-1], medians, ends[1]])
 
 
 def _window(count: int) -> int:
