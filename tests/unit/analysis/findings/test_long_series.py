@@ -44,7 +44,7 @@ def of_the_day(rows: list[Row]) -> Finding:
 )
 def test_a_step_has_its_size_and_its_time(count: int, at: int, change: float) -> None:
     """Of 336 trials −50 % was "may be chance"; of 1440 −26 % was −11.3 %, half a day off."""
-    logs = noise(count) + math.log1p(change) * (np.arange(count) >= at)
+    logs = noise(count, 2) + math.log1p(change) * (np.arange(count) >= at)
     found = one(hourly(logs), "step")
     assert found.decision == "effect"
     assert found.effect == pytest.approx(100 * change, abs=0.6)
