@@ -73,8 +73,13 @@ def outlier_hypotheses(observed: Observations, noise: RepeatNoise | None) -> lis
 
 
 def _evidence(noise: RepeatNoise, found: RobustFit) -> tuple[str, ...]:
-    every = range(len(noise.rows)) if _alike(found) else (found.farthest,)
+    every = range(len(noise.rows)) if _alike(found) else _farthest(found)
     return tuple(noise.rows[place]["trial_id"] for place in found.unusual or every)
+
+
+def _farthest(found: RobustFit) -> tuple[int, ...]:
+    """Places of the trial that deviates most, and of the one that may be it as well."""
+    return (found.farthest,) if found.beside is None else (found.farthest, found.beside)
 
 
 def _alike(found: RobustFit) -> bool:
@@ -94,12 +99,10 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     if not found.unusual:
         which = _repeats(noise) if noise.stepped else "its repeats"
         if _alike(found):
-            return f"No trial stands out from {which}: {_expected(found)}."
+            return f"No trial stands out from {which}: {_expected(noise, found)}."
         return (
-            f"No trial stands out from {which}: {_expected(found)}. The trial that deviates most is "
-            f"{_trial(observed, noise.rows[found.farthest])}: "
-            f"{_difference(float(found.deviations[found.farthest]))} goodput than expected from its "
-            f"{'repeats there' if noise.stepped else 'point and repeat'}.{_scattered(observed, noise, found)}"
+            f"No trial stands out from {which}: {_expected(noise, found)}. "
+            f"{_deviating_most(observed, noise, found)}{_scattered(observed, noise, found)}"
         )
     outside = sorted(standing_out(noise, found), key=lambda place: -abs(found.deviations[place]))
     slow = [place for place in outside if found.deviations[place] < _SLOW]
@@ -122,6 +125,19 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     return " ".join(sentences) + _scattered(observed, noise, found)
 
 
+def _deviating_most(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
+    """Name the farthest trial; of two that are known by each other alone both."""
+    trials = [_trial(observed, noise.rows[place]) for place in _farthest(found)]
+    less = f"{_difference(float(found.deviations[found.farthest]))} goodput than expected from"
+    if found.beside is None:
+        its = "repeats there" if noise.stepped else "point and repeat"
+        return f"The trial that deviates most is {trials[0]}: {less} its {its}."
+    return (
+        f"The two trials that deviate most from each other are {' and '.join(trials)}: the former has {less} "
+        "its point and the latter; which of them is unusual is not known."
+    )
+
+
 def _scattered(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     """Name the points whose repeats all differ: they vary by much, and none of them is the exception."""
     named = []
@@ -132,13 +148,25 @@ def _scattered(observed: Observations, noise: RepeatNoise, found: RobustFit) -> 
     return f" Repeats scatter where none of them is the exception: {_list(named)}." if named else ""
 
 
-def _expected(found: RobustFit) -> str:
+def _counted(noise: RepeatNoise, found: RobustFit) -> str:
+    """How many trials there are to be the farthest of; two that are known by each other alone count once."""
+    if found.told == len(noise.rows):
+        return counted(found.told, "trial")
+    differences = counted(found.told, "difference")
+    for groups, whose in ((noise.blocks, "trials of a repeat"), (noise.cells, "repeats of a point")):
+        sizes = np.bincount(groups)
+        if np.all(sizes == _PAIR) and found.told == len(sizes):
+            return f"{differences} between the two {whose}"
+    return f"{differences} among {counted(len(noise.rows), 'trial')}"
+
+
+def _expected(noise: RepeatNoise, found: RobustFit) -> str:
     """Say why the farthest trial does not stand out."""
     margin, own = math.log1p(EQUIVALENCE_MARGIN), abs(float(found.deviations[found.farthest]))
     if float(np.max(np.abs(found.deviations))) <= margin:
         return f"none differs by more than {format_margin(EQUIVALENCE_MARGIN)}"
     chance = chance_of_one(found.reach, found.told)
-    of_all = counted(found.told, "trial")
+    of_all = _counted(noise, found)
     if chance < SIGNIFICANCE and own <= margin:
         return f"the clearest difference is less than the margin of {format_margin(EQUIVALENCE_MARGIN)}"
     if chance < SIGNIFICANCE:
