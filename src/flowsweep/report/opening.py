@@ -44,6 +44,7 @@ from flowsweep.report.higher_rate import nothing_more, share_of_link
 from flowsweep.report.imported_limit import limit_of_files
 from flowsweep.report.since_steps import since_steps
 from flowsweep.report.two_levels import modes_of
+from flowsweep.report.unlike_repeats import unlike_repeats
 from flowsweep.report.untimed import order_unknown
 from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
@@ -318,6 +319,7 @@ def _trust(
     said = [f"{mark}." for mark in (*emulation_marks(trials), missed_mark(missed)) if mark]
     if bad:
         said.append(f"{bad} of {counted(len(trials), 'trial')} did not end ok, and are left out.")
+    said += unlike_repeats(trials, points, findings)
     said += _busy_with_others(trials)
     fewest = min(map(len, points))
     if fewest < FEWEST_FOR_INTERVAL:
