@@ -35,7 +35,8 @@ def unlike_repeats(
     if slow:
         its = "its median" if len(points) == 1 else "the median of their direction"
         others = ", and more than nothing" if empty else ""
-        yield f"{slow} of the {counted(len(shown), 'trial')} {_BEHIND} carried less than half of {its}{others}."
+        of = f"{slow} of the {counted(len(shown), 'trial')} {_BEHIND}"
+        yield f"{of} carried less than half of {its}{others}."
 
 
 def _is_empty(row: TrialRow) -> bool:

@@ -10,6 +10,7 @@ from flowsweep.figures.frame import HEADROOM, MARGIN, RateScale, rate_axis, rate
 from flowsweep.figures.grid.cells import Cell, cell
 from flowsweep.figures.grid.line import trace_name
 from flowsweep.figures.grid.panel import Panel, PanelRow
+from flowsweep.figures.stepped import BEFORE
 from flowsweep.figures.theme import CATEGORIES, FAILED_MARK, figure
 from flowsweep.wording import format_number, format_rate
 
@@ -57,17 +58,27 @@ def _mean(point: Cell) -> GeometricMean | None:
 
 
 def _marks(found: Sequence[tuple[str, Cell]], scale: RateScale) -> go.Scatter:
-    points = [(name, goodput, point) for name, point in found for goodput in point.goodputs_bps]
+    since = [
+        (name, goodput, f"one of {len(point.goodputs_bps)}{point.when}")
+        for name, point in found
+        for goodput in point.goodputs_bps
+    ]
+    before = [
+        (name, goodput, f"one of {len(point.before_bps)} {BEFORE}")
+        for name, point in found
+        if point.before_bps is not None
+        for goodput in point.before_bps
+    ]
+    points = [*since, *before]
+    # Without a step figures are as they were.
+    apart = {"symbol": [*["circle"] * len(since), *["circle-open"] * len(before)]} if before else {}
     return go.Scatter(
         x=[scale.of(goodput) for _, goodput, _ in points],
         y=[name for name, _, _ in points],
         mode="markers",
         name="repeats",
-        marker={"color": CATEGORIES[0], "size": 9, "opacity": 0.55},
-        text=[
-            f"<b>{format_rate(goodput)}</b><br>one of {len(point.goodputs_bps)}"
-            for _, goodput, point in points
-        ],
+        marker={"color": CATEGORIES[0], "size": 9, "opacity": 0.55, **apart},
+        text=[f"<b>{format_rate(goodput)}</b><br>{said}" for _, goodput, said in points],
         hovertemplate="%{text}<extra>%{y}</extra>",
     )
 
