@@ -55,7 +55,8 @@ def test_repeats_below_half_of_the_median_that_is_shown_are_counted() -> None:
     assert trust(rows_of((93e6, 94e6, 60e6, 95e6))).startswith("All 4 trials ended ok")
     both = (ONE_WAY[0], ONE_WAY[0][::-1])
     assert trust(rows_of((93e6, 94e6, 40e6, 95e6), directions=both)) == (
-        "2 of the 8 trials behind the highest goodput carried less than half of the median of their direction."
+        "2 of the 8 trials behind the highest goodput carried less than half of the median of their "
+        "direction."
     )
 
 

@@ -15,7 +15,7 @@ from flowsweep.figures.grid.line import line
 from flowsweep.figures.grid.panel import Panel, PanelRow, panels
 from flowsweep.figures.grid.per_flow import per_flow, per_flow_axes
 from flowsweep.figures.grid.predicted import predicted, predictions
-from flowsweep.figures.grid.repeats import is_one_place, repeats
+from flowsweep.figures.grid.repeats import is_one_place, repeats, repeats_words
 from flowsweep.figures.grid.surface import surface
 from flowsweep.figures.stepped import MEASURED_SINCE, NUMBERS, OPEN_MARKS, words_of
 
@@ -61,19 +61,8 @@ def drawn_lines(data: FigureData) -> list[Drawn]:
 
 def drawn_repeats(data: FigureData) -> list[Drawn]:
     """Draw the panels whose points have no scale to stand on, each repeat by itself."""
-    caption = (
-        "Each mark is a repeat: the sum over all flows. Diamond, line and numbers: their geometric mean and "
-        "its 95 % interval (Student's t over the repeats)."
-    )
     return [
-        _drawn(
-            "repeats",
-            panel,
-            panel.x.column,
-            repeats(panel),
-            _axes(panel),
-            caption + words_of(panel.rows, OPEN_MARKS),
-        )
+        _drawn("repeats", panel, panel.x.column, repeats(panel), _axes(panel), repeats_words(panel))
         for panel in with_goodput(panels(data.grid, beside=data.beside))
         if is_one_place(panel)
     ]
