@@ -31,6 +31,7 @@ from flowsweep.analysis.verdicts import (
 )
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
+from flowsweep.report.both_ends import counted_at_both_ends
 from flowsweep.report.course_words import courses_in_words
 from flowsweep.report.headline import (
     Highest,
@@ -320,6 +321,7 @@ def _trust(
     if bad:
         said.append(f"{bad} of {counted(len(trials), 'trial')} did not end ok, and are left out.")
     said += unlike_repeats(trials, points, findings)
+    said += counted_at_both_ends(points)
     said += _busy_with_others(trials)
     fewest = min(map(len, points))
     if fewest < FEWEST_FOR_INTERVAL:
