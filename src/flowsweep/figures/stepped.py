@@ -14,7 +14,7 @@ from flowsweep.grouping import grouped
 
 SINCE = "since goodput stepped"
 BEFORE = "before goodput stepped"
-SINCE_THEN = " Where goodput stepped, that is of the repeats since then."
+SINCE_THEN = " Where goodput stepped, what stands for a point is of the repeats since then."
 MEASURED_SINCE = " Where goodput stepped, what was measured is of the repeats since then."
 NUMBERS = f"{SINCE_THEN[:-1]}; hover for those before."
 OPEN_MARKS = f"{SINCE_THEN[:-1]}; open marks are those before."

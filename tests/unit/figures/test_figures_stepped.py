@@ -48,7 +48,8 @@ def test_the_mean_of_repeats_is_of_those_since_then() -> None:
     assert told[0][2].endswith("one of 6 since goodput stepped")
     assert told[-1][2].endswith("one of 6 before goodput stepped")
     assert one.caption.endswith(
-        "Where goodput stepped, that is of the repeats since then; open marks are those before."
+        "Where goodput stepped, what stands for a point is of the repeats since then; open marks are those "
+        "before."
     )
     (row,) = one.rows
     assert (row["goodput_median_bps"], row["repeats_ok"]) == (pytest.approx(181.8e6), 6)
@@ -104,3 +105,23 @@ def test_without_a_step_nothing_is_told_of_one() -> None:
     undecided = finding("step", decision="undecided", evidence=tuple(row["trial_id"] for row in rows[6:]))
     (one,) = of_kind(figures(rows, findings=[undecided]), "repeats")
     assert one.rows[0]["repeats_ok"] == REPEATS
+
+
+def test_planes_and_products_are_of_the_trials_since_then() -> None:
+    rows = make_rows(flows=(1, 2), window_sums=(MIB, 2 * MIB), directions=ONE_WAY, repeats=REPEATS)
+    for row in rows:
+        row["goodput_bps"] = row["goodput_mean_bps"] = 300e6 if row["repeat"] <= REPEATS // 2 else 180e6
+    since = tuple(row["trial_id"] for row in rows if row["repeat"] > REPEATS // 2)
+    found = figures(rows, findings=[finding("step", axis=None, effect=-40.0, evidence=since)])
+    _, heatmap = of_kind(found, "plane")
+    assert {height for line in heatmap.figure.data[0].z for height in line} == {180}
+    assert "before that each 300 Mbit/s in 6 repeats" in heatmap.figure.data[0].hovertext[0][0]
+    assert heatmap.caption.endswith(
+        "Where goodput stepped, what stands for a point is of the repeats since then; hover for those before."
+    )
+    for kind in ("product", "per_flow"):
+        (one,) = of_kind(found, kind)
+        middles = [trace for trace in one.figure.data if trace.mode == "lines+markers" and trace.text]
+        assert {height for trace in middles for height in trace.y} <= {180, 90}, kind
+        assert "open marks are those before." in one.caption
+        assert "circle-open" in one.figure.data[0].marker.symbol
