@@ -31,6 +31,7 @@ from flowsweep.analysis.verdicts import (
 )
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
+from flowsweep.report.both_ends import counted_at_both_ends
 from flowsweep.report.course_words import courses_in_words
 from flowsweep.report.headline import (
     Highest,
@@ -44,6 +45,7 @@ from flowsweep.report.higher_rate import nothing_more, share_of_link
 from flowsweep.report.imported_limit import limit_of_files
 from flowsweep.report.since_steps import since_steps
 from flowsweep.report.two_levels import modes_of
+from flowsweep.report.unlike_repeats import unlike_repeats
 from flowsweep.report.untimed import order_unknown
 from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
@@ -318,6 +320,8 @@ def _trust(
     said = [f"{mark}." for mark in (*emulation_marks(trials), missed_mark(missed)) if mark]
     if bad:
         said.append(f"{bad} of {counted(len(trials), 'trial')} did not end ok, and are left out.")
+    said += unlike_repeats(trials, points, findings)
+    said += counted_at_both_ends(points)
     said += _busy_with_others(trials)
     fewest = min(map(len, points))
     if fewest < FEWEST_FOR_INTERVAL:
