@@ -15,6 +15,7 @@ FEWEST_IN_A_ROW = 3
 _NAMED = 3
 """Runs that a sentence names, at most."""
 _AnyRow = TypeVar("_AnyRow", bound=TrialRow)
+_Anything = TypeVar("_Anything")
 
 
 def in_time(rows: Sequence[_AnyRow]) -> list[_AnyRow]:
@@ -29,7 +30,7 @@ def started(row: TrialRow) -> datetime:
     return datetime.fromisoformat(str(row["started_at"]))
 
 
-def runs_of(rows: Sequence[_AnyRow], happened: Callable[[_AnyRow], bool]) -> list[list[_AnyRow]]:
+def runs_of(rows: Sequence[_Anything], happened: Callable[[_Anything], bool]) -> list[list[_Anything]]:
     """Each run of trials, in the order given, to all of which it happened."""
     return [list(run) for hit, run in groupby(rows, happened) if hit]
 

@@ -61,10 +61,10 @@ def last_trial_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     sentences = [ended.said() for ended in found[:_NAMED]]
     if (more := len(found) - _NAMED) > 0:
         sentences.append(f"Nor did the last ones of {counted(more, 'further direction')}.")
-    last = found[0].rows[-1]
+    longest = found[0].rows
     yield Hypothesis(
         "failures",
-        Scope(last["sweep"], last["mode"]),
+        Scope(longest[-1]["sweep"], longest[-1]["mode"]),
         " ".join(sentences),
         tuple(trial for ended in found for trial in trial_ids(ended.rows)),
         axis="started_at",

@@ -21,6 +21,7 @@ from flowsweep.analysis.findings.direction import direction_hypotheses
 from flowsweep.analysis.findings.duration import duration_hypotheses
 from flowsweep.analysis.findings.each_side import on_each_side
 from flowsweep.analysis.findings.empty_trials import empty_hypotheses
+from flowsweep.analysis.findings.failing_hours import failing_hour_hypotheses
 from flowsweep.analysis.findings.failures import failure_hypotheses
 from flowsweep.analysis.findings.finding import Decision, Finding
 from flowsweep.analysis.findings.flows import effects_at_equal_windows
@@ -183,6 +184,7 @@ def _of_the_campaign(summary: Sequence[TrialRow], late: Sequence[TrialRow]) -> I
     yield from empty_hypotheses(summary)
     yield from last_trial_hypotheses(summary)
     yield from failure_hypotheses(summary)
+    yield from failing_hour_hypotheses(summary)
     yield from order_hypotheses(summary)
     yield from rtt_hypotheses(summary)
 
