@@ -38,7 +38,7 @@ _LONGEST_REASON = 2 * NAME_MAX_CHARACTERS
 """Of a trial that gave no result, or only a part of it."""
 _NOT_IN_IDS = (
     "assumed", "cut_off_ns", "dscp", "mss_bytes", "pacing_rate_bps", "asked_bytes", "of_linux", "lasted_ns",
-    "as_before", "as_lately", "size_before", "rate_before",
+    "as_before", "as_lately", "size_before", "rate_before", "level_ns",
 )  # fmt: skip
 """What a reader knows of the kind of file; and settings that earlier versions did not read, so that ids stay:
 files with these tell the time."""
@@ -175,7 +175,7 @@ def outcome_of(
         window_send_bytes=transfer.window_send_bytes or None,
         window_recv_bytes=transfer.window_recv_bytes or None,
         length_bytes=transfer.length_bytes or None,
-        duration_ns=transfer.duration_ns or None,
+        duration_ns=transfer.duration_ns or transfer.level_ns,
         rate_bps=transfer.rate_bps or None,
         mss_bytes=transfer.mss_bytes or None,
         pacing_rate_bps=transfer.pacing_rate_bps or None,

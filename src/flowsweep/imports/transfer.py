@@ -179,6 +179,8 @@ class Transfer:
     congestion: str | None = None
     duration_ns: int | None = None
     """Asked for; `total` has how long it took."""
+    level_ns: int | None = None
+    """How long it took, where tests of the file differ in that as in something that was asked for."""
     test: Test = "tcp"
     omit_ns: int = 0
     """Lies inside the duration: what was carried then is in the intervals, and in no report of a whole."""

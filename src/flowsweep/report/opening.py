@@ -7,6 +7,7 @@ from statistics import median
 
 from flowsweep.analysis.background.words import background_names, background_words
 from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.last_trials import tells_last_trials
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.step_directions import stepped_directions, steps_of
 from flowsweep.analysis.findings.verdict import limiting_words
@@ -66,7 +67,8 @@ class Opening:
     """Sentences for somebody who reads no further."""
 
     lines: tuple[tuple[str, str], ...]
-    """Each with the word it is found by: what was reached, the limit, what to do, what to trust."""
+    """Each with the word it is found by: what no longer works, what was reached, the limit, what to do, what
+    to trust."""
 
 
 def opening(
@@ -100,6 +102,7 @@ def opening(
     # What a search tried beyond, and why that was not carried, is a finding.
     limited = [own for own in points if not own[0].get("rate_carried")]
     lines = [
+        ("Last trials", " ".join(one.claim for one in findings if tells_last_trials(one))),
         ("Highest goodput", " ".join([*_both_reached(best, points), *_further(beside)])),
         ("A against B", settings),
         ("Limit", " ".join(_limits(limited, of_the_path, are_all=not beside))),

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.in_a_row import long_runs, runs_in_words
 from flowsweep.analysis.findings.sentences import name_point, percent
 from flowsweep.analysis.hosts import HOST_COLUMNS
 from flowsweep.analysis.statistics.extremes import chance_of_one
-from flowsweep.analysis.statistics.observations import Observations, ObservedRow
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.statistics.robust_fit import RobustFit, robust_fit
 from flowsweep.analysis.statistics.usual_trials import alone_above, fit_of_repeats
@@ -110,11 +111,7 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     unknown = [places for places in found.undecided if _settled(noise, places) is None]
     sentences = []
     if slow:
-        sentences.append(
-            f"{len(slow)} of {counted(len(noise.rows), 'trial')} carried less than half of the goodput "
-            f"expected from {_repeats(noise)}: "
-            f"{_list([_named(observed, noise, found, place) for place in slow])}."
-        )
+        sentences.append(_said_of_slow(observed, noise, found, slow))
     named = [_named(observed, noise, found, place) for place in others]
     named += [_disagreeing(observed, noise, places) for places in unknown]
     if named:
@@ -135,6 +132,21 @@ def _deviating_most(observed: Observations, noise: RepeatNoise, found: RobustFit
     return (
         f"The two trials that deviate most from each other are {' and '.join(trials)}: the former has {less} "
         "its point and the latter; which of them is unusual is not known."
+    )
+
+
+def _said_of_slow(observed: Observations, noise: RepeatNoise, found: RobustFit, slow: Sequence[int]) -> str:
+    """Say when many of them followed each other, and name the slowest and those of no such run."""
+    hit = {noise.rows[place]["trial_id"] for place in slow}
+    runs = long_runs(noise.rows, lambda row: row["trial_id"] in hit)
+    several = len({row[DIRECTION] for row in noise.rows}) > 1
+    when = runs_in_words(runs, len(slow), several=several)
+    in_runs = {row["trial_id"] for run in runs for row in run}
+    alone = [place for place in slow[1:] if noise.rows[place]["trial_id"] not in in_runs]
+    named = [_named(observed, noise, found, place) for place in (slow[0], *alone)[:NAMED]]
+    return (
+        f"{len(slow)} of {counted(len(noise.rows), 'trial')} carried less than half of the goodput "
+        f"expected from {_repeats(noise)}{f', {when}' if when else ''}: {_list(named, len(slow))}."
     )
 
 
@@ -177,9 +189,11 @@ def _expected(noise: RepeatNoise, found: RobustFit) -> str:
     return f"of {of_all} that scatter as these do, one is as far off by chance (p up to {likely})"
 
 
-def _list(named: Sequence[str]) -> str:
-    more = f"; and {len(named) - NAMED} more" if len(named) > NAMED else ""
-    return f"{'; '.join(named[:NAMED])}{more}"
+def _list(named: Sequence[str], of: int | None = None) -> str:
+    """Name the first ones, and count the rest of so many."""
+    shown = named[:NAMED]
+    more = (len(named) if of is None else of) - len(shown)
+    return f"{'; '.join(shown)}{f'; and {more} more' if more else ''}"
 
 
 def standing_out(noise: RepeatNoise, found: RobustFit) -> tuple[int, ...]:
