@@ -8,12 +8,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.background.shares import ShareIntervalRow, ShareRow
 from flowsweep.analysis.binning.interval_goodput import IntervalRow
 from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind, Finding
-from flowsweep.analysis.grid_rows import POINT_COLUMNS, CellRow
+from flowsweep.analysis.grid_rows import CellRow
 from flowsweep.analysis.monitors.facts import MonitorFacts
 from flowsweep.analysis.summarising.trial_row import TrialRow, is_searched
 from flowsweep.analysis.tests.mptcp.paths import PathRate
@@ -21,6 +20,7 @@ from flowsweep.analysis.tests.path.rows import HopRow, TrainRow
 from flowsweep.analysis.tests.rtt.under_load import ShownEcho
 from flowsweep.analysis.tests.udp.datagrams import SpacingRow
 from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.figures.stepped import Sides, cells_since, point_of, sides_of
 from flowsweep.wording import counted
 
 KIND_TITLES: Mapping[FigureKind, str] = {
@@ -113,16 +113,23 @@ class FigureData:
         return [row for row in self.told_cells if row["sweep"] not in searched]
 
     @property
+    def sides(self) -> Sides:
+        """The trials since their goodput stepped, and those before."""
+        return sides_of(self.trials, self.findings)
+
+    @property
     def told_cells(self) -> list[CellRow]:
-        """All cells; those in which no trial ended well say why, as `failure`."""
+        """All cells, since goodput stepped; those in which no trial ended well say why, as `failure`."""
         reasons: dict[tuple[object, ...], dict[str, None]] = {}
-        if all(row["goodputs_bps"] for row in self.cells):
-            return list(self.cells)
-        for trial in self.trials:
+        sides = self.sides
+        cells = cells_since(self.cells, sides)
+        if all(row["goodputs_bps"] for row in cells):
+            return cells
+        for trial in sides.counted:
             if trial["status"] != "ok":
                 said = f"{trial['status']}: {trial['error']}" if trial["error"] else trial["status"]
-                reasons.setdefault(_point(trial), {})[said] = None
-        return [self._told(row, list(reasons.get(_point(row), ()))) for row in self.cells]
+                reasons.setdefault(point_of(trial), {})[said] = None
+        return [self._told(row, list(reasons.get(point_of(row), ()))) for row in cells]
 
     @staticmethod
     def _told(row: CellRow, reasons: Sequence[str]) -> CellRow:
@@ -201,12 +208,6 @@ def file_stem(*parts: str | None) -> str:
     """Make the name of a file that any system takes: "windows-a-b-length-8-kb-limits"."""
     text = " ".join(part for part in parts if part)
     return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower() or "figure"
-
-
-def _point(row: Mapping[str, Any]) -> tuple[object, ...]:
-    """What tells a point, or a trial of it, from others."""
-    # A trial answers several sums of windows that were asked for.
-    return tuple(level_of(row, name) for name in POINT_COLUMNS if name != "window_sum_asked_bytes")
 
 
 def _shows(drawn: FigureKey, asked: FigureKey) -> bool:

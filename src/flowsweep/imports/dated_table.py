@@ -10,10 +10,10 @@ import csv
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 from typing import Any
 
 from flowsweep.defaults import IMPORT_YEARS, SECOND_NS
@@ -43,6 +43,8 @@ _WITHOUT_A_UNIT = "a number without a unit, which its heading may have"
 _COMMA_WITHIN = ": commas separate cells, so numbers need a decimal point and no separators of thousands"
 _LEAST_BPS = 10_000.0
 """Rates of a table that are all below it are in a unit that its header does not name."""
+_APART = 1.2
+"""How many times the next shorter one durations are that somebody chose, at least."""
 Cells = Mapping[str, str]
 
 
@@ -67,7 +69,7 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
     rows = bounded(_named_rows(header, lines))
     transfers = tuple(_transfer(_Row(line, cells, columns)) for line, cells in rows)
     _check_unit(header, transfers)
-    return transfers
+    return _told_apart(transfers) if "duration" in columns else transfers
 
 
 def _check_unit(header: Header, transfers: Sequence[Transfer]) -> None:
@@ -80,6 +82,21 @@ def _check_unit(header: Header, transfers: Sequence[Transfer]) -> None:
             f'the column "{column.heading}" has no unit, which means bit/s, and its highest rate is '
             f'{most_bps:g}: name the unit there, as in "{column.heading} (Mbit/s)"',
         )
+
+
+def _told_apart(transfers: tuple[Transfer, ...]) -> tuple[Transfer, ...]:
+    """Give tests of unlike durations these as levels, where somebody chose them.
+
+    So are whole seconds that lie apart. Others were measured, and tests that carried the same number of bytes
+    took as long as that took.
+    """
+    lasted = {transfer.total.end_ns for transfer in transfers} - {None}
+    told_ns = sorted(end_ns for end_ns in lasted if end_ns)
+    apart = all(later >= _APART * earlier for earlier, later in pairwise(told_ns))
+    sizes = {transfer.total.size_bytes for transfer in transfers if transfer.failure is None}
+    if len(told_ns) < 2 or not apart or len(sizes) == 1 or any(end_ns % SECOND_NS for end_ns in told_ns):
+        return transfers
+    return tuple(replace(transfer, level_ns=transfer.total.end_ns or None) for transfer in transfers)
 
 
 def _page_rows(lines: Sequence[str]) -> Iterator[tuple[int, Cells]]:

@@ -16,7 +16,7 @@ from flowsweep.imports.known import (
     with_known,
     without_effect,
 )
-from flowsweep.imports.outcome import Numbering, content_ids, former_ids, late_ids, outcome_of
+from flowsweep.imports.outcome import Numbering, added_ids, content_ids, former_ids, late_ids, outcome_of
 from flowsweep.imports.reading import in_one_line, read_file
 from flowsweep.imports.transfer import FailedTestError, Transfer
 from flowsweep.imports.unlike import Unlike
@@ -115,6 +115,7 @@ def import_files(
 def _former_ids(transfers: Sequence[Transfer]) -> Iterator[tuple[str, ...]]:
     """Of each test of a file, those of all earlier versions."""
     of_versions = [former_ids(transfers, with_rates=read) for read in (False, True)]
+    of_versions.append(added_ids(transfers))
     if any(transfer.as_lately for transfer in transfers):
         of_versions.append(late_ids(transfers))
     return zip(*of_versions, strict=True)

@@ -286,6 +286,7 @@ def _made_of(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer | F
     received = [_received(connection) for connection in connections]
     udp = any(connection.udp for connection in connections)
     src, dst = connections[0].ends
+    is_whole = _is_whole(connections, all_of_it)
     role: EndRole | None = None if connections[0].from_first else "sink"
     if any(received):
         role = "source"
@@ -300,12 +301,12 @@ def _made_of(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer | F
         simultaneous=simultaneous,
         flow_count=len(all_of_it),
         flows=flows,
-        total=sum_of(flows) if whole_sum is None else whole_sum,
+        total=sum_of(flows, cut_off=not is_whole) if whole_sum is None else whole_sum,
         started_at=test[0].began,
         test="udp" if udp else "tcp",
         far=far_end(received) if len(connections) == len(all_of_it) else None,
         assumed=_assumed(connections[0]),
-        unfinished=None if _is_whole(connections, all_of_it) else NO_REPORT_OF_THE_WHOLE,
+        unfinished=None if is_whole else NO_REPORT_OF_THE_WHOLE,
     )
 
 

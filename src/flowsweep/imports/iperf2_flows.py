@@ -189,7 +189,7 @@ class Test:
         if not told and not self._sums_tell:
             return FailedTestError(str(self.line), self.failure or self._why_nothing)
         flows = tuple(flow.flow_report() for flow in told)
-        total = self._total(flows)
+        total = self._total(flows, cut_off=not self._is_whole(told))
         sends, setting = self.role == "source", self.setting
         window = None if setting.window is None else setting.window.size_bytes
         granted = None if setting.granted is None else setting.granted.size_bytes
@@ -255,15 +255,12 @@ class Test:
         windows = zip(self._windows, (self.setting.window, self.setting.granted), strict=True)
         return tuple((name, window.before) for name, window in windows if window is not None)
 
-    def _total(self, flows: Sequence[FlowReport]) -> Report:
+    def _total(self, flows: tuple[FlowReport, ...], *, cut_off: bool) -> Report:
+        """The sum of the file where it is of all flows, else one of theirs."""
         if not flows:
             return self._summed.flow_report().whole
-        return sum_of(tuple(flows)) if self._omit_ns else self._added(flows)
-
-    def _added(self, flows: Sequence[FlowReport]) -> Report:
-        """The sum of the file where it is of all flows, else one of theirs."""
-        added = sum_of(tuple(flows))
-        if not has_whole(self.sums):
+        added = sum_of(flows, cut_off=cut_off)
+        if self._omit_ns or not has_whole(self.sums):
             return added
         # That of a first interval begins at 0, too.
         is_of_all = abs(self.sums[-1].end_ns - added.end_ns) <= added.end_ns * _APART

@@ -48,7 +48,7 @@ _DATE = re.compile(rf" on (\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.{WHOLE})? \((?:
 _SUM_ALONE = re.compile(rf"SUM-({WHOLE})")
 """As --sum-only has it, with the number of flows."""
 _REFUSED = ("connect failed: ", "tcp connect failed: ")
-_CTRL_C = "^C"
+_CTRL_C = re.compile(r"(?:\^C)+")
 _REVERSE = "(reverse)"
 _OVER_ONE_CONNECTION = ("(full-duplex)", "(bb ")
 """--full-duplex and --bounceback."""
@@ -156,26 +156,32 @@ class _Log:
         return {test.line: test.transfer() for test in whole_ones}
 
     def take(self, number: int, line: str) -> None:
-        """Read the next line; a terminal shows there that somebody ended the tool."""
-        row = line.lstrip("^C") if line.startswith(_CTRL_C) and not self._lately else line
-        if found := _LISTENS.match(line) or _CONNECTS.match(line):
+        """Read the next line."""
+        row = self._behind_ctrl_c(line)
+        self.reads_more |= row is not line
+        if found := _LISTENS.match(row) or _CONNECTS.match(row):
             self._heading(found)
-        elif found := _CONNECTED.match(line):
+        elif found := _CONNECTED.match(row):
             self._connection(number, found)
         elif found := ROW.match(row):
-            self.reads_more |= row is not line
             self._row(number, found)
-        elif found := iperf2_datagrams.LATE.match(line):
+        elif found := iperf2_datagrams.LATE.match(row):
             self._late(found)
-        elif BEGINS_LIKE_A_ROW.match(line) and not TELLS_MORE.match(line):
+        elif BEGINS_LIKE_A_ROW.match(row) and not TELLS_MORE.match(row):
             raise LineError(number, f'found "{line.strip()}", expected interval, transfer and bandwidth')
-        elif FAILS.match(line):
-            self._fails(number, line.strip())
+        elif FAILS.match(row):
+            self._fails(number, row.strip())
         else:
-            self._remark(line)
+            self._remark(row)
+
+    def _behind_ctrl_c(self, line: str) -> str:
+        """A line without what a terminal shows there, where somebody ended the tool."""
+        shown = None if self._lately else _CTRL_C.match(line)
+        return line if shown is None else line[shown.end() :]
 
     def leaves_out(self, line: str) -> bool:
         """Whether a file's last line is a row that is cut off: of datagrams, even behind the bandwidth."""
+        line = self._behind_ctrl_c(line)
         if (found := ROW.match(line)) is None:
             short = " ".join(line.split())
             return any(cut.fullmatch(short) for cut in (CUT_ROW, iperf2_datagrams.CUT_LATE))

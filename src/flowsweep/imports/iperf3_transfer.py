@@ -177,7 +177,8 @@ class _Way:
         if server is not None:
             total = server.total
             in_order = _in_order(server.flows, near)
-            return FarEnd(total.rate_bps, total.size_bytes, in_order, total.end_ns)
+            before = total.rate_before if isinstance(total, Report) else None
+            return FarEnd(total.rate_bps, total.size_bytes, in_order, total.end_ns, rate_before=before)
         found = self._sum(sent=not self._sends)
         flows = self._flows().far(found)
         if found is not None:

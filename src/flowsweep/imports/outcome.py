@@ -38,7 +38,7 @@ _LONGEST_REASON = 2 * NAME_MAX_CHARACTERS
 """Of a trial that gave no result, or only a part of it."""
 _NOT_IN_IDS = (
     "assumed", "cut_off_ns", "dscp", "mss_bytes", "pacing_rate_bps", "asked_bytes", "of_linux", "lasted_ns",
-    "as_before", "as_lately", "size_before",
+    "as_before", "as_lately", "size_before", "rate_before", "level_ns",
 )  # fmt: skip
 """What a reader knows of the kind of file; and settings that earlier versions did not read, so that ids stay:
 files with these tell the time."""
@@ -116,12 +116,17 @@ def former_ids(transfers: Sequence[Transfer], *, with_rates: bool = False) -> li
         replace(transfer, **{name: value for name, value in transfer.as_before if name not in known_then})
         for transfer in transfers
     ]
-    return _ids(before, lambda fields: _known_fields(_sized_as_before(fields)))
+    return _ids(before, lambda fields: _with_former(fields, "rate", "size"))
 
 
 def late_ids(transfers: Sequence[Transfer]) -> list[str]:
-    """The ids that the versions before this one made, where these read a file otherwise; else now's."""
-    return content_ids([replace(transfer, **dict(transfer.as_lately)) for transfer in transfers])
+    """The ids of versions that read some files as `as_lately` has it, and added all rates; else now's."""
+    return added_ids([replace(transfer, **dict(transfer.as_lately)) for transfer in transfers])
+
+
+def added_ids(transfers: Sequence[Transfer]) -> list[str]:
+    """The ids of versions that added the rates of flows also where these do not last alike; else now's."""
+    return _ids(transfers, lambda fields: _with_former(fields, "rate"))
 
 
 def _ids(transfers: Sequence[Transfer], as_told: Callable[[_Fields], dict[str, Any]]) -> list[str]:
@@ -135,9 +140,14 @@ def _ids(transfers: Sequence[Transfer], as_told: Callable[[_Fields], dict[str, A
     return ids
 
 
-def _sized_as_before(fields: _Fields) -> _Fields:
-    before = dict(fields).get("size_before")
-    return fields if before is None else [*fields, ("size_bytes", before)]
+_NUMBERS = {"rate": "rate_bps", "size": "size_bytes"}
+
+
+def _with_former(fields: _Fields, *names: str) -> dict[str, Any]:
+    """Fields with what earlier versions made of the rate or the size, where it was another."""
+    told = dict(fields)
+    former = [(_NUMBERS[name], told.get(f"{name}_before")) for name in names]
+    return _known_fields([*fields, *(each for each in former if each[1] is not None)])
 
 
 def _known_fields(fields: _Fields) -> dict[str, Any]:
@@ -165,7 +175,7 @@ def outcome_of(
         window_send_bytes=transfer.window_send_bytes or None,
         window_recv_bytes=transfer.window_recv_bytes or None,
         length_bytes=transfer.length_bytes or None,
-        duration_ns=transfer.duration_ns or None,
+        duration_ns=transfer.duration_ns or transfer.level_ns,
         rate_bps=transfer.rate_bps or None,
         mss_bytes=transfer.mss_bytes or None,
         pacing_rate_bps=transfer.pacing_rate_bps or None,

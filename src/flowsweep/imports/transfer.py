@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeVar
 
-from flowsweep.defaults import IMPORT_TESTS_MAX
+from flowsweep.defaults import IMPORT_TESTS_MAX, MILLISECOND_NS
 from flowsweep.run.outcome import EndRole
 
 Test = Literal["tcp", "udp"]
+_TENTH_NS = 100 * MILLISECOND_NS
+"""Of a second: no tool rounds times more coarsely."""
+_APART = 0.03
+"""What share of a test flows may begin or end apart and last alike: netperf's end when all has arrived."""
 
 
 class PlaceError(ValueError):
@@ -95,6 +99,8 @@ class Report:
     datagrams: Datagrams | None = None
     size_before: int | None = None
     """What earlier versions made of the size where it was another: for `former_ids`."""
+    rate_before: float | None = None
+    """Likewise of the rate."""
 
     @property
     def is_of_no_time(self) -> bool:
@@ -132,7 +138,8 @@ class FarEnd:
     lasted_ns: int | None = None
     """How long it took by the other's clock; None where the file has it of the end that wrote it only."""
     size_before: int | None = None
-    """As a report has it."""
+    """As a report has it, like the next one."""
+    rate_before: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +179,8 @@ class Transfer:
     congestion: str | None = None
     duration_ns: int | None = None
     """Asked for; `total` has how long it took."""
+    level_ns: int | None = None
+    """How long it took, where tests of the file differ in that as in something that was asked for."""
     test: Test = "tcp"
     omit_ns: int = 0
     """Lies inside the duration: what was carried then is in the intervals, and in no report of a whole."""
@@ -204,18 +213,44 @@ class Transfer:
     """Likewise, of versions that read all else as this one does."""
 
 
-def sum_of(flows: tuple[FlowReport, ...]) -> Report:
-    """Put flows together where the file does not: bytes and rates add up, the longest decides the time."""
+def sum_of(flows: tuple[FlowReport, ...], *, cut_off: bool = False) -> Report:
+    """Put flows together where the file does not: bytes add up, the longest decides the time.
+
+    Rates add up where all flows last alike. Where they do not, theirs are means over unlike times: the rate
+    is that of all bytes over the time from the first flow's beginning to the last one's end.
+
+    Args:
+        flows: One or more.
+        cut_off: Whether the file may lack the last intervals of some: then flows that end within an interval
+            of each other last alike.
+    """
     wholes = [flow.whole for flow in flows]
+    begins_ns, ends_ns = min(whole.start_ns for whole in wholes), max(whole.end_ns for whole in wholes)
     size = sum(whole.size_bytes for whole in wholes)
     before = sum(whole.size_bytes if whole.size_before is None else whole.size_before for whole in wholes)
+    added_bps = sum(whole.rate_bps for whole in wholes)
+    last_intervals = (report for flow in flows for report in flow.intervals[-1:])
+    lacking_ns = max((report.end_ns - report.start_ns for report in last_intervals), default=0)
+    alike = _last_alike(wholes, lacking_ns if cut_off else 0)
     return Report(
-        min(whole.start_ns for whole in wholes),
-        max(whole.end_ns for whole in wholes),
+        begins_ns,
+        ends_ns,
         size,
-        sum(whole.rate_bps for whole in wholes),
+        added_bps if alike else size * 8e9 / (ends_ns - begins_ns),
         size_before=None if before == size else before,
+        rate_before=None if alike else added_bps,
     )
+
+
+def _last_alike(wholes: Sequence[Report], lacking_ns: int) -> bool:
+    """Whether flows begin and end together, but for what is rounded or lacks; or of one no time is known."""
+    begins, ends = [whole.start_ns for whole in wholes], [whole.end_ns for whole in wholes]
+    if any(end <= begin for begin, end in zip(begins, ends, strict=True)):
+        return True
+    in_tenths = not any(at_ns % _TENTH_NS for at_ns in (*begins, *ends))
+    rounded_ns = _TENTH_NS if in_tenths else 0
+    alike_ns = max(rounded_ns, lacking_ns, _APART * (max(ends) - min(begins)))
+    return max(max(begins) - min(begins), max(ends) - min(ends)) <= alike_ns
 
 
 def far_end(received: Sequence[FlowReport | None]) -> FarEnd | None:
@@ -224,7 +259,7 @@ def far_end(received: Sequence[FlowReport | None]) -> FarEnd | None:
     if not flows or len(flows) < len(received):
         return None
     total = sum_of(flows)
-    return FarEnd(total.rate_bps, total.size_bytes, flows, total.end_ns, total.size_before)
+    return FarEnd(total.rate_bps, total.size_bytes, flows, total.end_ns, total.size_before, total.rate_before)
 
 
 NO_REPORT_OF_THE_WHOLE = (

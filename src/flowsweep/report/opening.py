@@ -7,6 +7,7 @@ from statistics import median
 
 from flowsweep.analysis.background.words import background_names, background_words
 from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.last_trials import tells_last_trials
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.step_directions import stepped_directions, steps_of
 from flowsweep.analysis.findings.verdict import limiting_words
@@ -31,6 +32,7 @@ from flowsweep.analysis.verdicts import (
 )
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
+from flowsweep.report.both_ends import counted_at_both_ends
 from flowsweep.report.course_words import courses_in_words
 from flowsweep.report.headline import (
     Highest,
@@ -44,6 +46,7 @@ from flowsweep.report.higher_rate import nothing_more, share_of_link
 from flowsweep.report.imported_limit import limit_of_files
 from flowsweep.report.since_steps import since_steps
 from flowsweep.report.two_levels import modes_of
+from flowsweep.report.unlike_repeats import unlike_repeats
 from flowsweep.report.untimed import order_unknown
 from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
@@ -64,7 +67,8 @@ class Opening:
     """Sentences for somebody who reads no further."""
 
     lines: tuple[tuple[str, str], ...]
-    """Each with the word it is found by: what was reached, the limit, what to do, what to trust."""
+    """Each with the word it is found by: what no longer works, what was reached, the limit, what to do, what
+    to trust."""
 
 
 def opening(
@@ -98,6 +102,7 @@ def opening(
     # What a search tried beyond, and why that was not carried, is a finding.
     limited = [own for own in points if not own[0].get("rate_carried")]
     lines = [
+        ("Last trials", " ".join(one.claim for one in findings if tells_last_trials(one))),
         ("Highest goodput", " ".join([*_both_reached(best, points), *_further(beside)])),
         ("A against B", settings),
         ("Limit", " ".join(_limits(limited, of_the_path, are_all=not beside))),
@@ -318,6 +323,8 @@ def _trust(
     said = [f"{mark}." for mark in (*emulation_marks(trials), missed_mark(missed)) if mark]
     if bad:
         said.append(f"{bad} of {counted(len(trials), 'trial')} did not end ok, and are left out.")
+    said += unlike_repeats(trials, points, findings)
+    said += counted_at_both_ends(points)
     said += _busy_with_others(trials)
     fewest = min(map(len, points))
     if fewest < FEWEST_FOR_INTERVAL:

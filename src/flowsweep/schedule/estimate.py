@@ -26,7 +26,7 @@ class Estimate:
     unbounded_trials: int
     """Trials whose rate nothing in the plan limits."""
     is_about: bool = False
-    """Whether it may be more: a kernel chooses how much its buffers hold when sources stop."""
+    """Whether it may be more: sources send by time."""
 
 
 def estimate(slots: Iterable[Slot], links: Sequence[Link]) -> Estimate:
@@ -88,7 +88,7 @@ class Sent:
     bytes_at_most: int | None
     """Application bytes of all pairs together, as if they had their links alone; None without a bound."""
     is_about: bool
-    """Whether it may be more: a kernel chooses how much its buffers hold when sources stop."""
+    """Whether it may be more: sources send by time."""
 
     def bytes_over(self, pairs: int, rate_bps: int | None) -> int | None:
         """What some of the pairs send at most over a link of some rate."""

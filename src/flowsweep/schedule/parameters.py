@@ -124,7 +124,7 @@ class Parameters(Frozen):
         return self.bytes_bound(pairs, links_bps, pad_ns)[0]
 
     def bytes_bound(self, pairs: int, links_bps: int | None, pad_ns: int) -> tuple[int | None, bool]:
-        """As `bytes_at_most`, and whether it may be more, since a kernel chooses buffers that drain then."""
+        """As `bytes_at_most`, and whether it may be more, since sources send by time."""
         del pairs, links_bps, pad_ns
         return 0, False
 
@@ -189,18 +189,22 @@ class Bulk(Parameters):
         return self.rate_bps
 
     def bytes_bound(self, pairs: int, links_bps: int | None, pad_ns: int) -> tuple[int | None, bool]:
-        """What rates and links bound, with what goes out after the sources have stopped."""
+        """What rates and links bound, with what goes out after the sources have stopped.
+
+        It may be more: sources send before they have heard that all flows run, from when on the duration
+        counts, and a kernel may choose how much its buffers hold.
+        """
         flows, sends_ns = pairs * self.flows, self.duration_ns + pad_ns
-        bounds: list[tuple[int, bool]] = []
+        bounds: list[int] = []
         if self.written_bps is not None:
-            bounds.append((_carried(self.written_bps * flows, sends_ns) + self._first_bytes(flows), False))
+            bounds.append(_carried(self.written_bps * flows, sends_ns) + self._first_bytes(flows))
         paced_bps = None if self.bound_bps == self.written_bps else self.bound_bps
         for bps in (links_bps, paced_bps and paced_bps * flows):
             if bps is not None:
                 left, at_most = self._left_bytes(flows), _carried(bps, self.drain_timeout_ns)
                 more = 0 if left is None else min(left, at_most)
-                bounds.append((_carried(bps, sends_ns) + more, left is None))
-        return min(bounds, default=(None, False))
+                bounds.append(_carried(bps, sends_ns) + more)
+        return min(bounds, default=None), bool(bounds)
 
     def _first_bytes(self, flows: int) -> int:
         """What flows send at once before they keep their rate."""

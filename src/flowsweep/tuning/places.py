@@ -1,6 +1,7 @@
 """Where hosts are whose settings may be raised, and what a person calls them."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +21,12 @@ _WITHOUT_VALUE = frozenset(
     ("-D", "--debug", "--tls", "--tlsverify", "-r", "--remote", "--verbose", "--insecure-skip-tls-verify")
 )
 """Options of these tools behind which another word follows, as are all that have their value behind a =."""
+_FLAGS_OF_RUN = re.compile(
+    r"-[ditPq]+|--(?:detach|disable-content-trust|env-host|http-proxy|init|interactive|no-healthcheck"
+    r"|no-hostname|no-hosts|oom-kill-disable|privileged|publish-all|quiet|read-only|read-only-tmpfs|replace"
+    r"|rm|rmi|sig-proxy|tls-verify|tty)"
+)
+"""Options of `run` that another word follows, likewise."""
 _NETWORK_OPTIONS = frozenset(("--network", "--net"))
 
 
@@ -119,10 +126,11 @@ class Place:
         """
         if not self.takes_sysctls:
             return None
-        after = self._words[self._words.index(self._into_container[0]) + len(self._into_container) :]
+        first = self._words.index(self._into_container[0])
+        after = _options_of_run(self._words[first + len(self._into_container) :])
         joined = [
             value if sign else following
-            for word, following in zip(after, (*after[1:], ""), strict=True)
+            for word, following in zip(after, (*after[1:], ""), strict=False)
             for option, sign, value in (word.partition("="),)
             if option in _NETWORK_OPTIONS
         ]
@@ -153,6 +161,16 @@ class Place:
 def _may_take_next(word: str) -> bool:
     """Whether a word in front of another may be an option, and that its value."""
     return word.startswith("-") and "=" not in word and word not in _WITHOUT_VALUE
+
+
+def _options_of_run(words: Sequence[str]) -> Sequence[str]:
+    """Those of the words behind `run` that stand before the image: what follows it is for what runs there."""
+    may_be_value = False
+    for at, word in enumerate(words):
+        if word == "--" or not (word.startswith("-") or may_be_value):
+            return words[:at]
+        may_be_value = word.startswith("-") and "=" not in word and _FLAGS_OF_RUN.fullmatch(word) is None
+    return words
 
 
 def names_of(places: Mapping[str, Place]) -> dict[str, str]:

@@ -41,7 +41,7 @@ def test_one_repeat_is_shown_without_an_interval():
     rows = make_rows(flows=[4], window_sums=(MIB,), directions=ONE_WAY, repeats=1)
     (one,) = of_kind(figures(rows), "repeats")
     mean = one.figure.data[1]
-    assert (list(mean.error_x.array), list(mean.error_x.arrayminus)) == ([0], [0])
+    assert (list(mean.error_x.array), list(mean.error_x.arrayminus)) == ([None], [None])
     assert mean.text[0].endswith("one repeat")
 
 
@@ -69,3 +69,33 @@ def test_a_repeat_that_carried_nothing_is_shown_and_its_point_has_no_mean():
     one_empty = [row | {"goodputs_bps": [0.0, 90e6, 100e6]} for row in panel.rows]
     marks, mean = repeats(replace(panel, rows=tuple(one_empty))).data
     assert (list(marks.x), list(mean.x)) == ([0.0, 0.09, 0.1], [])  # Gbit/s
+
+
+def captions(*goodputs: float) -> str:
+    rows = make_rows(flows=[4], window_sums=(MIB,), directions=ONE_WAY, repeats=len(goodputs))
+    rows = [row | {"goodput_bps": goodput} for row, goodput in zip(rows, goodputs, strict=True)]
+    (one,) = of_kind(figures(rows), "repeats")
+    return one.caption
+
+
+def test_the_caption_names_no_mean_or_interval_that_is_not_drawn():
+    marks = "Each mark is a repeat: the sum over all flows."
+    mean = "their geometric mean and its 95 % interval (Student's t over the repeats)."
+    assert captions(90e6, 100e6, 110e6) == f"{marks} Diamond, line and numbers: {mean}"
+    for few in ((90e6,), (90e6, 100e6)):
+        assert captions(*few) == (
+            f"{marks} Diamond and number: their geometric mean; 3 repeats would tell an interval."
+        )
+    assert captions(90e6, 0, 110e6) == (
+        f"{marks} There is no mean where a repeat carried nothing: a geometric mean is of values above 0."
+    )
+
+
+def test_the_caption_says_from_how_many_repeats_on_some_points_have_an_interval():
+    rows = [
+        row | {"congestion": name, "congestion_asked": name, "trial_id": row["trial_id"] + name}
+        for name, repeats in (("bbr", 3), ("cubic", 2))
+        for row in make_rows(flows=[4], window_sums=(MIB,), directions=ONE_WAY, repeats=repeats)
+    ]
+    (one,) = of_kind(figures(rows), "repeats")
+    assert one.caption.endswith("its 95 % interval (Student's t over the repeats, of 3 or more).")

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from flowsweep.archive import read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
+from flowsweep.errors import ImportedFileError
 from flowsweep.imports import read_file
 from flowsweep.imports.outcome import content_ids, former_ids, late_ids
 from flowsweep.imports.transfer import NO_REPORT_OF_THE_WHOLE, Transfer
@@ -105,9 +106,40 @@ def test_such_a_row_may_tell_of_anything(tmp_path: Path, text: str, late_id: str
     assert late_id not in content_ids(tests)
 
 
-def test_ctrl_c_before_a_heading_or_a_broken_row_says_nothing(tmp_path: Path) -> None:
+def test_ctrl_c_before_a_heading_of_columns_says_nothing(tmp_path: Path) -> None:
     rows = LAST + WHOLE
-    assert told(tmp_path, f"^C{rows[:20]}\n^C[ ID] Interval\n^C\n{rows}") == told(tmp_path, rows)
+    assert told(tmp_path, f"^C[ ID] Interval\n^C\n{rows}") == told(tmp_path, rows)
+
+
+@pytest.mark.parametrize("cut", [LAST[:20], "[  3]  2.0- 2.5 sec  56.0 MBy"])
+def test_a_row_that_is_broken_in_the_middle_is_refused_behind_ctrl_c_too(tmp_path: Path, cut: str) -> None:
+    with pytest.raises(ImportedFileError, match="expected interval, transfer and bandwidth"):
+        told(tmp_path, f"^C{cut}\n{LAST}{WHOLE}")
+
+
+def test_a_last_row_that_is_cut_off_is_left_out_behind_ctrl_c_too(tmp_path: Path) -> None:
+    """It was taken for the report of the whole, of datagrams of which nothing is known."""
+    *before, whole, _ = LATE.splitlines(keepends=True)
+    cut = whole[: whole.index("   0.021")]
+    (tmp_path / "log").write_text("".join((*before, cut)), "utf-8")
+    (test,) = read_file(tmp_path / "log").transfers
+    assert (len(test.flows[0].intervals), test.unfinished) == (2, NO_REPORT_OF_THE_WHOLE)
+    assert content_ids([test]) == content_ids([of_log(tmp_path, "".join((*before, cut.removeprefix("^C"))))])
+
+
+def test_what_came_late_and_whose_report_follows_are_read_behind_ctrl_c(tmp_path: Path) -> None:
+    for text, name in ((LATE, "[  3]  0.0- 2.4 sec  5 datagrams"), (REPORTS, "[  4] Server Report")):
+        plain = text.replace("^C", "")
+        assert name in plain
+        behind = of_log(tmp_path, plain.replace(name, f"^C{name}"))
+        assert content_ids([behind]) == content_ids([of_log(tmp_path, plain)])
+        assert late_ids([behind]) != content_ids([behind])
+
+
+def of_log(tmp_path: Path, text: str) -> Transfer:
+    (tmp_path / "other").write_text(text, "utf-8")
+    (test,) = read_file(tmp_path / "other").transfers
+    return test
 
 
 def test_what_was_imported_before_is_not_imported_again(

@@ -26,6 +26,14 @@ def test_trials_without_a_time_among_others_are_counted() -> None:
     assert said.startswith("3 of 8 trials have no time in their files: whether the order")
 
 
+def test_some_without_a_time_of_one_point_may_be_of_another_time() -> None:
+    said = trust(MIB, untimed=3, imported_from="table a.csv")
+    assert said == (
+        "3 of 4 trials have no time in their files: whether goodput changed between these and the others is "
+        "not known."
+    )
+
+
 def test_own_trials_and_those_of_one_point_have_no_order_to_check() -> None:
     for said in (
         trust(MIB, 2 * MIB),

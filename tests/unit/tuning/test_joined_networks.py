@@ -18,6 +18,9 @@ DOCKER, OTHER = "what `docker` runs in", "another container"
         ("ssh far docker run --net=host -i image", DOCKER),
         ("docker run -i --network container:box image", OTHER),
         ("docker run -i --net=container:box image", OTHER),
+        ("docker run --rm -e A=B -it --network host image", DOCKER),
+        ("docker run --unknown image --network host", DOCKER),
+        ("docker run -v /a:/b --unknown --network host -- image", DOCKER),
     ],
 )
 def test_no_option_sets_what_a_container_has_from_elsewhere(launch: str, whose: str) -> None:
@@ -36,3 +39,10 @@ def test_no_option_sets_what_a_container_has_from_elsewhere(launch: str, whose: 
 def test_a_network_of_its_own_is_set_by_options(network: str) -> None:
     place = Place("box", ("docker", "run", "-i", "--network", network, "image"), seen_as_namespace=True)
     assert place.means is Means.run_options
+
+
+@pytest.mark.parametrize("options", ["", "-i", "--rm -it -e A=B", "--name=box --init", "-i --"])
+def test_what_follows_the_image_is_no_option_of_its_start(options: str) -> None:
+    launch = ("docker", "run", *options.split(), "image", "--network", "host")
+    place = Place("box", launch, seen_as_namespace=True)
+    assert (place.means, place.network_of) == (Means.run_options, None)

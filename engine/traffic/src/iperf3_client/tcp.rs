@@ -168,7 +168,7 @@ fn send(flow: &TcpFlow, flows: &TcpFlows, settings: &TcpSettings, mut feed: Feed
 
 /// Whether the peer's kernel has acknowledged everything that was written.
 fn is_acknowledged(stream: &TcpStream) -> bool {
-    sys::tcp_info(stream).is_ok_and(|info| info.get("notsent_bytes") == Some(0) && info.get("unacked") == Some(0))
+    sys::unacknowledged_bytes(stream).is_ok_and(|bytes| bytes == 0)
 }
 
 /// Reads to the end. The server is not written to, not even closed to: its last bytes would be lost with what it has not

@@ -1,11 +1,10 @@
 """Trials that ended well and carried nothing: no finding on goodput can have them, so that one names them."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from functools import partial
-from itertools import groupby
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.in_a_row import FEWEST_IN_A_ROW, in_time, runs_of, span
 from flowsweep.analysis.statistics.observations import Scope, by_sweep
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.wording import counted, direction_of
@@ -18,7 +17,6 @@ _counted = partial(
 )
 _NAMED = 3
 """Trials that the sentence names, at most."""
-_FEWEST_IN_A_ROW = 3
 
 
 def empty_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
@@ -54,15 +52,9 @@ def _in_a_row(rows: Sequence[TrialRow]) -> str:
     """
     cut_off = {direction_of(row) for row in rows if row["goodput_bps"] == 0}
     own = [row for row in rows if direction_of(row) in cut_off]
-    if not all(row["started_at"] for row in own):
-        return ""
-    own.sort(key=lambda row: datetime.fromisoformat(str(row["started_at"])))
-    runs = [list(run) for empty, run in groupby(own, lambda row: row["goodput_bps"] == 0) if empty]
-    longest = max(runs, key=len)
-    if len(longest) < _FEWEST_IN_A_ROW or len(longest) == len(own):
+    runs = runs_of(in_time(own), lambda row: row["goodput_bps"] == 0)
+    longest = max(runs, key=len, default=[])
+    if len(longest) < FEWEST_IN_A_ROW or len(longest) == len(own):
         return ""
     of_all = "all" if len(runs) == 1 else f"{len(longest)} of them"
-    first, last = (datetime.fromisoformat(str(longest[at]["started_at"])) for at in (0, -1))
-    date = "" if first.date() == last.date() else "%Y-%m-%d "
-    clock = "%H:%M" if (last - first).total_seconds() >= 60 else "%H:%M:%S"
-    return f", {of_all} in a row from {first:%Y-%m-%d {clock}} to {last:{date}{clock}} UTC"
+    return f", {of_all} in a row {span(longest[0], longest[-1])}"

@@ -10,6 +10,7 @@ import scipy
 from flowsweep.analysis.axes import AXIS_NAMES, level_of
 from flowsweep.analysis.findings.finding import Decision, FindingKind
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.in_a_row import long_runs, runs_in_words
 from flowsweep.analysis.findings.sentences import name_point
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.event_shares import Uneven, most_uneven
@@ -50,6 +51,15 @@ class _Event:
     """Their trial_id."""
     among: tuple[ObservedRow, ...]
     """Those to which it may have happened."""
+
+    @property
+    def in_a_row(self) -> str:
+        """Say when it became of so many one after the other that random order does not explain it."""
+        hit = frozenset(self.trials)
+        runs = long_runs(self.among, lambda row: row["trial_id"] in hit)
+        several = len({row[DIRECTION] for row in self.among}) > 1
+        named = runs_in_words(runs, len(hit), several=several)
+        return f" {named[0].upper()}{named[1:]}." if named else ""
 
     @property
     def of(self) -> int:
@@ -179,7 +189,7 @@ def _counts(event: _Event) -> str:
 
 def _described(event: _Event) -> str:
     rest = f"; {event.subject} {event.everywhere}" if len(event.trials) < event.of else ""
-    return f"{_counts(event)}{rest}."
+    return f"{_counts(event)}{rest}.{event.in_a_row}"
 
 
 def _one_point(observed: Observations, event: _Event, uneven: Uneven) -> str:
@@ -206,11 +216,11 @@ def _say(event: _Event, uneven: Uneven, point: str, decision: Decision) -> str:
         chance = f"that there were {'more' if more else 'fewer'} at {uneven.words} may be chance"
         return (
             f"{_counts(event)}; {chance} ({here} of {size} there, {elsewhere} of {other_size} elsewhere); "
-            f"{event.subject} {event.everywhere}.{point}"
+            f"{event.subject} {event.everywhere}.{event.in_a_row}{point}"
         )
     counts = f"{here} of {size} at {uneven.words}, {elsewhere} of {other_size} elsewhere"
     where, place = ("more", "there") if more else ("fewer", "elsewhere")
     misled = f"{event.subject} {place} {event.consequence}"
     if (here == size) if more else (elsewhere == other_size):
         misled = f"{event.unknown} {place}"
-    return f"{_counts(event)}, {where} at {uneven.words} ({counts}): {misled}.{point}"
+    return f"{_counts(event)}, {where} at {uneven.words} ({counts}): {misled}.{event.in_a_row}{point}"

@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import get_args
 
 from flowsweep.analysis.findings.finding import Decision, Finding, FindingKind
+from flowsweep.analysis.findings.last_trials import tells_last_trials
 
 _KINDS: tuple[FindingKind, ...] = get_args(FindingKind)
 _HEADLINES = frozenset(_KINDS[: _KINDS.index("plateau") + 1])
@@ -28,6 +29,8 @@ def _importance(finding: Finding) -> tuple[float, ...]:
     headline = finding.kind in _HEADLINES and finding.decision != "undecided"
     size = abs(finding.effect) if finding.effect is not None and finding.effect_unit == "%" else 0.0
     first = -size if finding.decision == "effect" else 0.0
+    if tells_last_trials(finding):  # whatever was measured, it is over
+        return (-3,)
     if finding.kind in ("emulation", "empty"):  # they say what all others are not about
         return (-2 if finding.kind == "emulation" else -1,)
     return (0 if headline else 1, _RANK[finding.decision], first, _KINDS.index(finding.kind), -size)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.in_a_row import long_runs, runs_in_words
 from flowsweep.analysis.findings.sentences import name_point, percent
 from flowsweep.analysis.hosts import HOST_COLUMNS
 from flowsweep.analysis.statistics.extremes import chance_of_one
-from flowsweep.analysis.statistics.observations import Observations, ObservedRow
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.statistics.robust_fit import RobustFit, robust_fit
 from flowsweep.analysis.statistics.usual_trials import alone_above, fit_of_repeats
@@ -73,8 +74,13 @@ def outlier_hypotheses(observed: Observations, noise: RepeatNoise | None) -> lis
 
 
 def _evidence(noise: RepeatNoise, found: RobustFit) -> tuple[str, ...]:
-    every = range(len(noise.rows)) if _alike(found) else (found.farthest,)
+    every = range(len(noise.rows)) if _alike(found) else _farthest(found)
     return tuple(noise.rows[place]["trial_id"] for place in found.unusual or every)
+
+
+def _farthest(found: RobustFit) -> tuple[int, ...]:
+    """Places of the trial that deviates most, and of the one that may be it as well."""
+    return (found.farthest,) if found.beside is None else (found.farthest, found.beside)
 
 
 def _alike(found: RobustFit) -> bool:
@@ -94,12 +100,10 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     if not found.unusual:
         which = _repeats(noise) if noise.stepped else "its repeats"
         if _alike(found):
-            return f"No trial stands out from {which}: {_expected(found)}."
+            return f"No trial stands out from {which}: {_expected(noise, found)}."
         return (
-            f"No trial stands out from {which}: {_expected(found)}. The trial that deviates most is "
-            f"{_trial(observed, noise.rows[found.farthest])}: "
-            f"{_difference(float(found.deviations[found.farthest]))} goodput than expected from its "
-            f"{'repeats there' if noise.stepped else 'point and repeat'}.{_scattered(observed, noise, found)}"
+            f"No trial stands out from {which}: {_expected(noise, found)}. "
+            f"{_deviating_most(observed, noise, found)}{_scattered(observed, noise, found)}"
         )
     outside = sorted(standing_out(noise, found), key=lambda place: -abs(found.deviations[place]))
     slow = [place for place in outside if found.deviations[place] < _SLOW]
@@ -107,11 +111,7 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     unknown = [places for places in found.undecided if _settled(noise, places) is None]
     sentences = []
     if slow:
-        sentences.append(
-            f"{len(slow)} of {counted(len(noise.rows), 'trial')} carried less than half of the goodput "
-            f"expected from {_repeats(noise)}: "
-            f"{_list([_named(observed, noise, found, place) for place in slow])}."
-        )
+        sentences.append(_said_of_slow(observed, noise, found, slow))
     named = [_named(observed, noise, found, place) for place in others]
     named += [_disagreeing(observed, noise, places) for places in unknown]
     if named:
@@ -120,6 +120,34 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
             f"{counted(len(named), 'trial')} {stand} out from {_repeats(noise)}: {_list(named)}."
         )
     return " ".join(sentences) + _scattered(observed, noise, found)
+
+
+def _deviating_most(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
+    """Name the farthest trial; of two that are known by each other alone both."""
+    trials = [_trial(observed, noise.rows[place]) for place in _farthest(found)]
+    less = f"{_difference(float(found.deviations[found.farthest]))} goodput than expected from"
+    if found.beside is None:
+        its = "repeats there" if noise.stepped else "point and repeat"
+        return f"The trial that deviates most is {trials[0]}: {less} its {its}."
+    return (
+        f"The two trials that deviate most from each other are {' and '.join(trials)}: the former has {less} "
+        "its point and the latter; which of them is unusual is not known."
+    )
+
+
+def _said_of_slow(observed: Observations, noise: RepeatNoise, found: RobustFit, slow: Sequence[int]) -> str:
+    """Say when many of them followed each other, and name the slowest and those of no such run."""
+    hit = {noise.rows[place]["trial_id"] for place in slow}
+    runs = long_runs(noise.rows, lambda row: row["trial_id"] in hit)
+    several = len({row[DIRECTION] for row in noise.rows}) > 1
+    when = runs_in_words(runs, len(slow), several=several)
+    in_runs = {row["trial_id"] for run in runs for row in run}
+    alone = [place for place in slow[1:] if noise.rows[place]["trial_id"] not in in_runs]
+    named = [_named(observed, noise, found, place) for place in (slow[0], *alone)[:NAMED]]
+    return (
+        f"{len(slow)} of {counted(len(noise.rows), 'trial')} carried less than half of the goodput "
+        f"expected from {_repeats(noise)}{f', {when}' if when else ''}: {_list(named, len(slow))}."
+    )
 
 
 def _scattered(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
@@ -132,13 +160,25 @@ def _scattered(observed: Observations, noise: RepeatNoise, found: RobustFit) -> 
     return f" Repeats scatter where none of them is the exception: {_list(named)}." if named else ""
 
 
-def _expected(found: RobustFit) -> str:
+def _counted(noise: RepeatNoise, found: RobustFit) -> str:
+    """How many trials there are to be the farthest of; two that are known by each other alone count once."""
+    if found.told == len(noise.rows):
+        return counted(found.told, "trial")
+    differences = counted(found.told, "difference")
+    for groups, whose in ((noise.blocks, "trials of a repeat"), (noise.cells, "repeats of a point")):
+        sizes = np.bincount(groups)
+        if np.all(sizes == _PAIR) and found.told == len(sizes):
+            return f"{differences} between the two {whose}"
+    return f"{differences} among {counted(len(noise.rows), 'trial')}"
+
+
+def _expected(noise: RepeatNoise, found: RobustFit) -> str:
     """Say why the farthest trial does not stand out."""
     margin, own = math.log1p(EQUIVALENCE_MARGIN), abs(float(found.deviations[found.farthest]))
     if float(np.max(np.abs(found.deviations))) <= margin:
         return f"none differs by more than {format_margin(EQUIVALENCE_MARGIN)}"
     chance = chance_of_one(found.reach, found.told)
-    of_all = counted(found.told, "trial")
+    of_all = _counted(noise, found)
     if chance < SIGNIFICANCE and own <= margin:
         return f"the clearest difference is less than the margin of {format_margin(EQUIVALENCE_MARGIN)}"
     if chance < SIGNIFICANCE:
@@ -149,9 +189,11 @@ def _expected(found: RobustFit) -> str:
     return f"of {of_all} that scatter as these do, one is as far off by chance (p up to {likely})"
 
 
-def _list(named: Sequence[str]) -> str:
-    more = f"; and {len(named) - NAMED} more" if len(named) > NAMED else ""
-    return f"{'; '.join(named[:NAMED])}{more}"
+def _list(named: Sequence[str], of: int | None = None) -> str:
+    """Name the first ones, and count the rest of so many."""
+    shown = named[:NAMED]
+    more = (len(named) if of is None else of) - len(shown)
+    return f"{'; '.join(shown)}{f'; and {more} more' if more else ''}"
 
 
 def standing_out(noise: RepeatNoise, found: RobustFit) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """Of which directions a step is, and which of their trials ran since then."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from flowsweep.analysis.axes import AXIS_NAMES, level_of
@@ -39,6 +39,33 @@ def stepped_directions(trials: Sequence[TrialRow], step: Finding) -> tuple[list[
     size = math.log1p(step.effect / 100)
     shown = [way for way, own in ways.items() if _shows(own, size, step)]
     return shown, [way for way in ways if way not in shown]
+
+
+def split_at_steps(
+    trials: Sequence[TrialRow],
+    findings: Sequence[Finding],
+    late_as: Callable[[list[TrialRow]], list[TrialRow]] = list,
+) -> tuple[list[TrialRow], list[TrialRow]]:
+    """Split trials where their goodput stepped.
+
+    Args:
+        trials: Rows of a summary.
+        findings: Of the same campaign.
+        late_as: What to return in place of the trials since one step of the directions that show it.
+
+    Returns:
+        The trials since the last step of their sweep and direction, and those before one; all and none, if
+        there was none. Of a step in the mean of several directions only those count that show it themselves.
+    """
+    since, before = list(trials), list[TrialRow]()
+    for step in steps_of(findings):
+        stepped = set(stepped_directions(since, step)[0])
+        own = [row for row in since if is_of(row, step) and direction_of(row) in stepped]
+        late = {row["trial_id"]: row for row in late_as(since_step(own, step))}
+        early = {row["trial_id"]: row for row in own if row["trial_id"] not in late}
+        since = [late.get(row["trial_id"], row) for row in since if row["trial_id"] not in early]
+        before += early.values()
+    return since, before
 
 
 def is_of(row: TrialRow, step: Finding) -> bool:

@@ -21,6 +21,7 @@ from flowsweep.analysis.findings.direction import direction_hypotheses
 from flowsweep.analysis.findings.duration import duration_hypotheses
 from flowsweep.analysis.findings.each_side import on_each_side
 from flowsweep.analysis.findings.empty_trials import empty_hypotheses
+from flowsweep.analysis.findings.failing_hours import failing_hour_hypotheses
 from flowsweep.analysis.findings.failures import failure_hypotheses
 from flowsweep.analysis.findings.finding import Decision, Finding
 from flowsweep.analysis.findings.flows import effects_at_equal_windows
@@ -29,6 +30,7 @@ from flowsweep.analysis.findings.host_settings import HostFacts
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.importance import most_important_first
 from flowsweep.analysis.findings.in_the_mean import alike_in_the_mean
+from flowsweep.analysis.findings.last_trials import last_trial_hypotheses
 from flowsweep.analysis.findings.late_trials import late_hypotheses, trusted, untrusted
 from flowsweep.analysis.findings.model import model_hypotheses
 from flowsweep.analysis.findings.modes import mode_hypotheses
@@ -180,7 +182,9 @@ def _of_the_campaign(summary: Sequence[TrialRow], late: Sequence[TrialRow]) -> I
         yield from loss_hypotheses(observed)
     yield from broken_hypotheses(summary)
     yield from empty_hypotheses(summary)
+    yield from last_trial_hypotheses(summary)
     yield from failure_hypotheses(summary)
+    yield from failing_hour_hypotheses(summary)
     yield from order_hypotheses(summary)
     yield from rtt_hypotheses(summary)
 

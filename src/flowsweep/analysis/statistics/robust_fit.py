@@ -1,5 +1,6 @@
 """The same linear model where some trials are far slower: residuals that a few unusual trials do not move."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +41,8 @@ class RobustFit:
     """Place of the value that differs most, by its standard error."""
     reach: float
     """Of that value: by how many standard errors."""
+    beside: int | None
+    """Place of the only usual value of the same cell or block: it may as well be the one that differs."""
     told: int
     """Of how many values it is the farthest: those whose residuals tell something of their own."""
 
@@ -89,6 +92,8 @@ def robust_fit(y: Floats, cells: Codes, blocks: Codes, *, least: float = 0.0) ->
     outside = [int(place) for place in order[:number] if abs(deviations[place]) > least]
     if len(outside) > _MOST * len(y):
         outside = []
+    farthest = int(order[0])
+    by_fit = float(deviations[farthest])
     outside = _those_of_slow_blocks(y, cells, blocks, outside, deviations)
     scattered = _scattered(cells, outside)
     of_scattered = {place for found in scattered for place in found}
@@ -100,8 +105,9 @@ def robust_fit(y: Floats, cells: Codes, blocks: Codes, *, least: float = 0.0) ->
         tuple(place for place in outside if place not in unknown),
         undecided,
         scattered,
-        farthest=int(order[0]),
-        reach=float(sizes[order[0]]),
+        farthest=farthest,
+        reach=float(sizes[farthest]),
+        beside=_only_other((cells, blocks), kept, farthest) if deviations[farthest] == by_fit else None,
         told=len(order),
     )
 
@@ -180,6 +186,16 @@ def _second_of_pair(groups: Codes, kept: Flags) -> Flags:
         if len(usual) == _PAIR:
             second[usual[1]] = True
     return second
+
+
+def _only_other(groupings: Iterable[Codes], kept: Flags, place: int) -> int | None:
+    """The only usual value that shares a group with another value, which is then known by it alone."""
+    for groups in groupings:
+        others = np.flatnonzero(kept & (groups == groups[place]))
+        others = others[others != place]
+        if len(others) == 1:
+            return int(others[0])
+    return None
 
 
 def _scattered(cells: Codes, outside: list[int]) -> tuple[tuple[int, ...], ...]:

@@ -10,6 +10,7 @@ from flowsweep.figures.axis import WINDOW_SUM_OF_TRIAL, DrawnAxis, Value
 from flowsweep.figures.drawing import Drawn, FigureData, ecdf_foot, ecdf_steps, file_stem
 from flowsweep.figures.frame import HEADROOM, RateScale, legend_of, named_axis, rate_scale, series_name
 from flowsweep.figures.framed import framed
+from flowsweep.figures.stepped import SINCE
 from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.grouping import grouped
@@ -19,6 +20,7 @@ MOST_STEPS = 100
 """Of one curve: more goodputs than that are shown by as many of their quantiles."""
 FEWEST_REPEATS = 5
 """Of one curve: fewer trials have no distribution to speak of."""
+_BOTH_SIDES = f" Goodput stepped meanwhile: curves are of what ran {SINCE} and of what ran before."
 
 
 def drawn_distributions(data: FigureData) -> list[Drawn]:
@@ -26,15 +28,16 @@ def drawn_distributions(data: FigureData) -> list[Drawn]:
     of_trials = grouped(data.intervals, lambda row: row["trial_id"])
     by_trial = {trial_id: [row["goodput_bps"] for row in rows] for trial_id, rows in of_trials.items()}
     found = []
+    before = frozenset(row["trial_id"] for row in data.sides.before)
     for group in trial_groups(data.trials, data.cells):
         if group.sweep in data.searched:
             continue
         intervals = _curves(group, {row["trial_id"]: by_trial.get(row["trial_id"], ()) for row in group.good})
         if intervals:
-            found.append(_drawn(group, intervals, "intervals"))
+            found.append(_drawn(group, intervals, "intervals", before))
         trials = _curves(group, {row["trial_id"]: (goodput_of(row),) for row in group.good})
         if trials and max(map(len, trials.values())) >= FEWEST_REPEATS:
-            found.append(_drawn(group, trials, "trials"))
+            found.append(_drawn(group, trials, "trials", before))
     return found
 
 
@@ -54,7 +57,7 @@ def _curves(group: TrialGroup, goodputs: dict[str, Sequence[float]]) -> dict[Val
     }
 
 
-def _drawn(group: TrialGroup, curves: dict[Value, list[float]], what: str) -> Drawn:
+def _drawn(group: TrialGroup, curves: dict[Value, list[float]], what: str, before: frozenset[str]) -> Drawn:
     scale = rate_scale(max(values[-1] for values in curves.values()))
     colours = series_colours(len(curves))
     found = [
@@ -73,7 +76,8 @@ def _drawn(group: TrialGroup, curves: dict[Value, list[float]], what: str) -> Dr
     return Drawn(
         group.key("ecdf", group.x.column),
         " · ".join((group.title, f"over {what}")),
-        _caption(group, what, max(len(set(goodputs)) for goodputs in curves.values())),
+        _caption(group, what, max(len(set(goodputs)) for goodputs in curves.values()))
+        + (_BOTH_SIDES if any(row["trial_id"] in before for row in group.good) else ""),
         file_stem(group.sweep, group.title, "distribution over", what),
         drawn,
         tuple(

@@ -19,6 +19,7 @@ from flowsweep.figures.frame import (
     series_name,
 )
 from flowsweep.figures.framed import framed
+from flowsweep.figures.stepped import SINCE
 from flowsweep.figures.theme import FAILED_MARK, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, facts, moment, point_of, trial_groups
 from flowsweep.grouping import grouped
@@ -32,21 +33,24 @@ def drawn_time_series(data: FigureData) -> list[Drawn]:
     """Draw a figure for each direction with at least two trials that ended well at known times."""
     timed = [row for row in data.trials if row["started_at"] is not None]
     groups = [group for group in trial_groups(timed, data.cells) if len(group.good) > 1]
+    before = frozenset(row["trial_id"] for row in data.sides.before)
     untimed = [row for row in data.trials if row["started_at"] is None]
     late = [row for row in data.late if row["started_at"] is not None]
     return [
-        _drawn(group, [row for row in late if group.has(row)], sum(map(group.has, untimed)))
+        _drawn(group, [row for row in late if group.has(row)], sum(map(group.has, untimed)), before)
         for group in groups
     ]
 
 
-def _drawn(group: TrialGroup, late: Sequence[TrialRow], untimed: int) -> Drawn:
-    deviations = _deviations(group.good)
+def _drawn(group: TrialGroup, late: Sequence[TrialRow], untimed: int, before: frozenset[str]) -> Drawn:
+    deviations = _deviations(group.good, before)
     measured = [row for row in late if row["goodput_bps"] is not None]
     caption = "Each mark is a trial, at the time it began"
     caption += f"; colours are the {group.x.name}." if len(group.x.values(group.good)) > 1 else "."
     if deviations:
-        caption += " Below: how far each is from the median of its point, the repeats with equal parameters."
+        caption += " Below: how far each is from the median of its point, the repeats with equal parameters"
+        stepped = any(row["trial_id"] in before for row in group.good)
+        caption += f", {SINCE} or before that." if stepped else "."
     lost = len(group.rows) - len(group.good)
     if lost:
         caption += f" {FAILED_MARK}: {counted(lost, 'trial')} that did not end well."
@@ -73,11 +77,14 @@ def _drawn(group: TrialGroup, late: Sequence[TrialRow], untimed: int) -> Drawn:
     )
 
 
-def _deviations(good: Sequence[TrialRow]) -> dict[str, float]:
-    """Per trial with repeats: its goodput against the median of its point, in percent."""
+def _deviations(good: Sequence[TrialRow], before: frozenset[str]) -> dict[str, float]:
+    """Per trial with repeats: its goodput against the median of its point, in percent.
+
+    `before`: trial_id of those before a step in goodput; they and those since have a median each.
+    """
     return {
         row["trial_id"]: float(f"{(goodput_of(row) / middle - 1) * 100:.4g}")
-        for repeats in grouped(good, point_of).values()
+        for repeats in grouped(good, lambda row: (row["trial_id"] in before, point_of(row))).values()
         if len(repeats) > 1 and (middle := median(map(goodput_of, repeats))) > 0
         for row in repeats
     }

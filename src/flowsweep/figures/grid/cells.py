@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from flowsweep.figures.axis import DrawnAxis, Value
 from flowsweep.figures.frame import wrapped
 from flowsweep.figures.grid.panel import PanelRow
+from flowsweep.figures.stepped import BEFORE, SINCE
 from flowsweep.wording import counted, format_rate, format_share
 
 
@@ -25,31 +26,52 @@ class Cell:
     """Of a prediction, which then is the median: what was measured."""
     failure: str = ""
     """Why no trial ended well; plain text, empty if that is not known."""
+    before_bps: tuple[float, ...] | None = None
+    """Of the repeats before goodput stepped; absent where it did not: all others are of those since then."""
+    before_only: bool = False
+    """All repeats ran before goodput stepped."""
 
     def describe(self) -> tuple[str, ...]:
         """Lines for people: the value with its unit, repeats and spread, what is special."""
         if self.median_bps is None:
             said = f"no goodput: {counted(self.trials, 'trial')}, none ok"
-            return (said, wrapped(self.failure)) if self.failure else (said,)
+            said += self.when
+            return (said, *([wrapped(self.failure)] if self.failure else []), *self._before)
         lines = [f"<b>{format_rate(self.median_bps)}</b>"]
         if self.measured_bps is not None:
             share = format_share(self.measured_bps / self.median_bps)
             return (*lines, "predicted", f"measured: {format_rate(self.measured_bps)}, {share} of that")
         if len(self.goodputs_bps) > 1:
             lowest, highest = self.goodputs_bps[0], self.goodputs_bps[-1]
-            lines.append(f"median of {len(self.goodputs_bps)} repeats, {format_range(lowest, highest)}")
+            lines.append(
+                f"median of {len(self.goodputs_bps)} repeats{self.when}, {format_range(lowest, highest)}"
+            )
         else:
-            lines.append("1 repeat")
+            lines.append(f"1 repeat{self.when}")
+        lines += self._before
         if self.trials > len(self.goodputs_bps):
             lines.append(f"{counted(self.trials - len(self.goodputs_bps), 'trial')} not ok, left out")
         if self.capped:
             lines.append("capped: window per flow held at window_max")
         return tuple(lines)
 
+    @property
+    def when(self) -> str:
+        """On which side of a step the repeats ran, in words that follow them; empty without one."""
+        return f" {BEFORE}" if self.before_only else "" if self.before_bps is None else f" {SINCE}"
+
+    @property
+    def _before(self) -> tuple[str, ...]:
+        """A line on the repeats before a step."""
+        if not self.before_bps:
+            return ()
+        repeats = counted(len(self.before_bps), "repeat")
+        return (f"before that {format_range(self.before_bps[0], self.before_bps[-1])} in {repeats}",)
+
 
 def cell(row: PanelRow, *, divisor: int = 1) -> Cell:
     """Read a point; its goodputs are divided, if only the share of one flow is asked for."""
-    median = row["goodput_median_bps"]
+    median, before_bps = row["goodput_median_bps"], row.get("goodputs_before_bps")
     return Cell(
         None if median is None else median / divisor,
         tuple(sorted(goodput / divisor for goodput in row["goodputs_bps"] or ())),
@@ -57,6 +79,8 @@ def cell(row: PanelRow, *, divisor: int = 1) -> Cell:
         row["window_capped"],
         row.get("measured_bps"),
         row.get("failure") or "",
+        None if before_bps is None else tuple(goodput / divisor for goodput in before_bps),
+        row.get("before_only", False),
     )
 
 

@@ -12,11 +12,12 @@ from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.grid.cells import placed
 from flowsweep.figures.grid.heatmap import heatmap
 from flowsweep.figures.grid.line import line
-from flowsweep.figures.grid.panel import Panel, panels
+from flowsweep.figures.grid.panel import Panel, PanelRow, panels
 from flowsweep.figures.grid.per_flow import per_flow, per_flow_axes
 from flowsweep.figures.grid.predicted import predicted, predictions
-from flowsweep.figures.grid.repeats import is_one_place, repeats
+from flowsweep.figures.grid.repeats import is_one_place, repeats, repeats_words
 from flowsweep.figures.grid.surface import surface
+from flowsweep.figures.stepped import MEASURED_SINCE, NUMBERS, OPEN_MARKS, words_of
 
 _MEDIANS = "Median over the repeats of the sum over all flows."
 
@@ -32,7 +33,7 @@ def drawn_planes(data: FigureData) -> list[Drawn]:
 
 def drawn_predictions(data: FigureData) -> list[Drawn]:
     """Draw what is predicted for each plane over window and flows whose link is known, likewise."""
-    by_point = predictions(data.trials)
+    by_point = predictions(data.sides.counted)
     found = []
     for panel in with_goodput(panels(data.grid, beside=data.beside)):
         expected = predicted(panel, by_point) if panel.y is not None else None
@@ -45,7 +46,14 @@ def drawn_lines(data: FigureData) -> list[Drawn]:
     """Draw the panels that are no plane as lines."""
     caption = f"{_MEDIANS} Faint marks are the repeats."
     return [
-        _drawn("line", panel, panel.x.column, line(panel), _axes(panel), caption)
+        _drawn(
+            "line",
+            panel,
+            panel.x.column,
+            line(panel),
+            _axes(panel),
+            caption + words_of(panel.rows, OPEN_MARKS),
+        )
         for panel in with_goodput(panels(data.grid, beside=data.beside))
         if panel.y is None and not is_one_place(panel)
     ]
@@ -53,12 +61,8 @@ def drawn_lines(data: FigureData) -> list[Drawn]:
 
 def drawn_repeats(data: FigureData) -> list[Drawn]:
     """Draw the panels whose points have no scale to stand on, each repeat by itself."""
-    caption = (
-        "Each mark is a repeat: the sum over all flows. Diamond, line and numbers: their geometric mean and "
-        "its 95 % interval (Student's t over the repeats)."
-    )
     return [
-        _drawn("repeats", panel, panel.x.column, repeats(panel), _axes(panel), caption)
+        _drawn("repeats", panel, panel.x.column, repeats(panel), _axes(panel), repeats_words(panel))
         for panel in with_goodput(panels(data.grid, beside=data.beside))
         if is_one_place(panel)
     ]
@@ -73,12 +77,14 @@ def drawn_per_flow(data: FigureData) -> list[Drawn]:
             continue  # No window holds datagrams back; of one flow the line shows the same.
         figure, axes = per_flow(panel), per_flow_axes(panel)
         if figure is not None and axes is not None:
-            found.append(_drawn("per_flow", panel, axes[-1].column, figure, axes, caption))
+            said = caption + words_of(panel.rows, OPEN_MARKS)
+            found.append(_drawn("per_flow", panel, axes[-1].column, figure, axes, said))
     return found
 
 
 def point_rows(panel: Panel, axes: Sequence[DrawnAxis]) -> tuple[dict[str, object], ...]:
     """One row for each point of a figure: what it shows."""
+    stepped = any(row.get("goodputs_before_bps") is not None or row.get("before_only") for row in panel.rows)
     return tuple(
         {
             "sweep": panel.sweep,
@@ -93,9 +99,21 @@ def point_rows(panel: Panel, axes: Sequence[DrawnAxis]) -> tuple[dict[str, objec
             "repeats_ok": row["repeats_ok"],
             "trials": row["trials"],
             "capped": row["window_capped"],
+            **(_before(row) if stepped else {}),
         }
         for key, row in placed(panel.rows, axes).items()
     )
+
+
+def _before(row: PanelRow) -> dict[str, object]:
+    """What ran before goodput stepped, beside what ran since then."""
+    before_bps = (row["goodputs_bps"] if row["before_only"] else row["goodputs_before_bps"]) or []
+    ends = {"lowest": min(before_bps, default=None), "highest": max(before_bps, default=None)}
+    return {
+        "before_step_only": row["before_only"],
+        "before_step_repeats_ok": len(before_bps),
+        **{f"before_step_goodput_{name}_bps": end for name, end in ends.items()},
+    }
 
 
 def with_goodput(found: Iterable[Panel]) -> list[Panel]:
@@ -119,6 +137,7 @@ def predicted_rows(panel: Panel) -> tuple[dict[str, object], ...]:
 
 def _plane(panel: Panel, y: DrawnAxis) -> list[Drawn]:
     caption = f"{_MEDIANS} Colours and heights have one scale in the whole sweep."
+    caption += words_of(panel.rows, NUMBERS)
     over = None if y is FLOWS else f"over {y.name}"
     return [
         _drawn("plane", panel, y.column, figure, _axes(panel), caption, over, name, needs_webgl=webgl)
@@ -128,6 +147,7 @@ def _plane(panel: Panel, y: DrawnAxis) -> list[Drawn]:
 
 def _prediction(panel: Panel, source: str, beyond: str) -> list[Drawn]:
     caption = f"What is predicted, by {source}.{beyond} Hover to compare it with what was measured."
+    caption += words_of(panel.rows, MEASURED_SINCE)
     return [
         replace(
             _drawn("prediction", panel, "flows", figure, (), caption, "predicted", name, needs_webgl=webgl),

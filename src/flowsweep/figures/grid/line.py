@@ -68,7 +68,11 @@ def _cells(rows: list[PanelRow], x: DrawnAxis, *, share: bool) -> dict[float, Ce
 
 
 def _repeats(name: str, found: dict[float, Cell], scale: RateScale, colour: str) -> go.Scatter:
-    points = [(value, goodput) for value, one in found.items() for goodput in one.goodputs_bps]
+    since = [(value, goodput) for value, one in found.items() for goodput in one.goodputs_bps]
+    before = [(value, goodput) for value, one in found.items() for goodput in one.before_bps or ()]
+    points = [*since, *before]
+    # Without a step figures are as they were.
+    apart = {"symbol": [*["circle"] * len(since), *["circle-open"] * len(before)]} if before else {}
     return go.Scatter(
         x=[position(value) for value, _ in points],
         y=[scale.of(goodput) for _, goodput in points],
@@ -76,7 +80,7 @@ def _repeats(name: str, found: dict[float, Cell], scale: RateScale, colour: str)
         name=name,
         legendgroup=name,
         showlegend=False,
-        marker={"color": colour, "size": 5, "opacity": 0.35},
+        marker={"color": colour, "size": 5, "opacity": 0.35, **apart},
         hoverinfo="skip",
     )
 

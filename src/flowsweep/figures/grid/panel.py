@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from flowsweep.analysis.grid_rows import CellRow
 from flowsweep.axes import PART
@@ -41,6 +41,10 @@ class PanelRow(CellRow):
     """Of a prediction, which stands in place of the median; else null."""
     failure: str | None
     """Why no trial of it ended well, where a cell says so (`flowsweep.figures.drawing.FigureData`)."""
+    goodputs_before_bps: list[float] | None
+    """Of repeats before goodput stepped, where it did: all other values are of those since."""
+    before_only: bool
+    """All of its repeats ran before goodput stepped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +94,7 @@ def panels(
     `beside`: points of another campaign with the same sweeps: scales end at the highest of both.
     """
     points: list[PanelRow] = [
-        {**row, "direction": direction_of(row), "measured_bps": None, "failure": _failure(row)}
-        for row in rows
+        {**row, "direction": direction_of(row), "measured_bps": None, **_told(row)} for row in rows
     ]
     named = modes_named(rows)
     return tuple(
@@ -111,9 +114,18 @@ def panels(
     )
 
 
-def _failure(row: Mapping[str, Any]) -> str | None:
-    failure: str | None = row.get("failure")
-    return failure
+class _Told(TypedDict):
+    failure: str | None
+    goodputs_before_bps: list[float] | None
+    before_only: bool
+
+
+def _told(row: Mapping[str, Any]) -> _Told:
+    return {
+        "failure": row.get("failure"),
+        "goodputs_before_bps": row.get("goodputs_before_bps"),
+        "before_only": row.get("before_only", False),
+    }
 
 
 def modes_named(rows: Sequence[Mapping[str, object]]) -> bool:
@@ -171,9 +183,15 @@ def _highest(rows: Sequence[CellRow]) -> tuple[float, float]:
 
     Settings that are compared may differ in their number of flows: then points have none.
     """
-    good = [(row, highest) for row in rows if (highest := row["goodput_highest_bps"]) is not None]
+    good = [(row, highest) for row in rows if (highest := _highest_of(row)) is not None]
     of_flow = [highest / row["flows"] for row, highest in good if row["flows"]]
     return max((highest for _, highest in good), default=0.0), max(of_flow, default=0.0)
+
+
+def _highest_of(row: Mapping[str, Any]) -> float | None:
+    """The highest goodput of a point, on both sides of a step."""
+    found = [row["goodput_highest_bps"], *(row.get("goodputs_before_bps") or ())]
+    return max((one for one in found if one is not None), default=None)
 
 
 def _window_axis(rows: Sequence[PanelRow]) -> DrawnAxis | None:

@@ -13,12 +13,13 @@ from flowsweep.figures.grid.diverging import MapSide, RatioCell, RatioScale, rat
 from flowsweep.figures.grid.goodput import predicted_rows, with_goodput
 from flowsweep.figures.grid.panel import Panel, PanelRow, panels
 from flowsweep.figures.grid.predicted import predicted, predictions
+from flowsweep.figures.stepped import SINCE_THEN, words_of
 from flowsweep.wording import format_number, format_rate
 
 
 def drawn_ratios(data: FigureData) -> list[Drawn]:
     """Draw measured ÷ predicted for each plane whose link is known: over window and flows or length."""
-    by_point = predictions(data.trials)
+    by_point = predictions(data.sides.counted)
     planes = [
         expected
         for against in (FLOWS, LENGTH)
@@ -34,7 +35,12 @@ def drawn_ratios(data: FigureData) -> list[Drawn]:
         "in the whole sweep."
     )
     return [
-        _ratio(panel, panel.y, scales[_scaled_alike(panel)], caption + by_point.beyond_words(panel))
+        _ratio(
+            panel,
+            panel.y,
+            scales[_scaled_alike(panel)],
+            f"{caption}{by_point.beyond_words(panel)}{words_of(panel.rows, SINCE_THEN)}",
+        )
         for panel in planes
         if panel.y is not None
     ]

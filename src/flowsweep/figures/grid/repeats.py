@@ -6,13 +6,16 @@ from html import escape
 import plotly.graph_objects as go
 
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
+from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.figures.frame import HEADROOM, MARGIN, RateScale, rate_axis, rate_scale
 from flowsweep.figures.grid.cells import Cell, cell
 from flowsweep.figures.grid.line import trace_name
 from flowsweep.figures.grid.panel import Panel, PanelRow
+from flowsweep.figures.stepped import BEFORE, OPEN_MARKS, words_of
 from flowsweep.figures.theme import CATEGORIES, FAILED_MARK, figure
 from flowsweep.wording import format_number, format_rate
 
+_STUDENT = "Student's t over the repeats"
 _FARTHEST = 1.5
 """How far beyond the highest goodput the axis follows an interval: of three repeats it may be very long."""
 
@@ -44,6 +47,24 @@ def repeats(panel: Panel) -> go.Figure:
     )
 
 
+def repeats_words(panel: Panel) -> str:
+    """Say what the marks of a panel's figure are, and why some points have no mean or interval."""
+    points = [cell(row) for row in panel.rows]
+    means = [mean for point in points if (mean := _mean(point)) is not None]
+    whole = [mean.low is not None for mean in means]
+    said = "Each mark is a repeat: the sum over all flows."
+    if any(whole):
+        few = "" if all(whole) else f", of {FEWEST_FOR_INTERVAL} or more"
+        said += f" Diamond, line and numbers: their geometric mean and its 95 % interval ({_STUDENT}{few})."
+    elif means:
+        said += " Diamond and number: their geometric mean; "
+        said += f"{FEWEST_FOR_INTERVAL} repeats would tell an interval."
+    said += words_of(panel.rows, OPEN_MARKS if means else f" Open marks ran {BEFORE}.")
+    if any(0 in point.goodputs_bps for point in points):
+        said += " There is no mean where a repeat carried nothing: a geometric mean is of values above 0."
+    return said
+
+
 def _name(panel: Panel, row: PanelRow) -> str:
     if panel.series is None:
         return escape(panel.title or panel.sweep, quote=False)
@@ -57,17 +78,27 @@ def _mean(point: Cell) -> GeometricMean | None:
 
 
 def _marks(found: Sequence[tuple[str, Cell]], scale: RateScale) -> go.Scatter:
-    points = [(name, goodput, point) for name, point in found for goodput in point.goodputs_bps]
+    since = [
+        (name, goodput, f"one of {len(point.goodputs_bps)}{point.when}")
+        for name, point in found
+        for goodput in point.goodputs_bps
+    ]
+    before = [
+        (name, goodput, f"one of {len(point.before_bps)} {BEFORE}")
+        for name, point in found
+        if point.before_bps is not None
+        for goodput in point.before_bps
+    ]
+    points = [*since, *before]
+    # Without a step figures are as they were.
+    apart = {"symbol": [*["circle"] * len(since), *["circle-open"] * len(before)]} if before else {}
     return go.Scatter(
         x=[scale.of(goodput) for _, goodput, _ in points],
         y=[name for name, _, _ in points],
         mode="markers",
         name="repeats",
-        marker={"color": CATEGORIES[0], "size": 9, "opacity": 0.55},
-        text=[
-            f"<b>{format_rate(goodput)}</b><br>one of {len(point.goodputs_bps)}"
-            for _, goodput, point in points
-        ],
+        marker={"color": CATEGORIES[0], "size": 9, "opacity": 0.55, **apart},
+        text=[f"<b>{format_rate(goodput)}</b><br>{said}" for _, goodput, said in points],
         hovertemplate="%{text}<extra>%{y}</extra>",
     )
 
@@ -83,8 +114,8 @@ def _means(
         error_x={
             "type": "data",
             "symmetric": False,
-            "array": [scale.of((mean.high or mean.value) - mean.value) for mean in means],
-            "arrayminus": [scale.of(mean.value - (mean.low or mean.value)) for mean in means],
+            "array": [None if mean.high is None else scale.of(mean.high - mean.value) for mean in means],
+            "arrayminus": [None if mean.low is None else scale.of(mean.value - mean.low) for mean in means],
             "color": CATEGORIES[1],
             "thickness": 2,
             "width": 6,

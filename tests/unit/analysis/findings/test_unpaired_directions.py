@@ -120,3 +120,17 @@ def test_what_failed_at_every_larger_window_is_not_the_largest_that_was_tried() 
     assert f"{up_to} 4 MiB, the largest window sum that was tried: " in plateau_of(observed, "a → b").claim
     back = plateau_of(observed, "b → a").claim
     assert f"{up_to} 1 MiB, the largest window sum at which a trial ended ok: " in back
+
+
+def test_what_carried_nothing_at_every_larger_window_is_told_apart_from_what_failed() -> None:
+    rows = rows_of(RISING, RISING)
+    empty = [row | {"goodput_bps": 0.0} if largest_back(row) else row for row in rows]
+    [observed] = observations(empty)
+    up_to = "goodput has not reached its plateau up to 1 MiB, the largest window sum at which a trial"
+    assert f"{up_to} carried anything: " in plateau_of(observed, "b → a").claim
+    both = [
+        row | {"status": "failed", "goodput_bps": None} if largest_back(row) and row["repeat"] == 2 else row
+        for row in empty
+    ]
+    [observed] = observations(both)
+    assert f"{up_to} ended ok and carried anything: " in plateau_of(observed, "b → a").claim

@@ -34,7 +34,9 @@ class Plateau:
     """The highest level is above all others by more than the margin, beyond chance."""
     margin: float
     failed_beyond: bool = False
-    """Larger levels were tried, too, but no trial with them ended ok."""
+    """Larger levels were tried, too, and trials with them did not end ok; none of these levels counts."""
+    empty_beyond: bool = False
+    """The same of trials that ended ok and carried nothing."""
 
 
 def plateaus(

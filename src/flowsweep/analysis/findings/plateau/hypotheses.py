@@ -51,26 +51,31 @@ def plateau_hypotheses(
     levels = split_by_interaction(window_levels(observed, grid), margin)
     flows = split_by_interaction(flows_alone(observed, grid, levels, margin), margin)
     found = plateaus(levels, flows, margin=margin, predicted=windows or {})
+    beyond = [_tried_beyond(observed, plateau.means) for plateau in found]
     hypotheses = [
-        _hypothesis(observed, replace(plateau, failed_beyond=_failed_beyond(observed, plateau.means)))
-        for plateau in found
+        _hypothesis(observed, replace(plateau, failed_beyond=failed, empty_beyond=empty))
+        for plateau, (failed, empty) in zip(found, beyond, strict=True)
     ]
     of_one_window = [means for means in flows if flows_of_one_window(means.rows)]
     return hypotheses + dip_hypotheses(observed, [*levels, *of_one_window], margin=margin)
 
 
-def _failed_beyond(observed: Observations, means: LevelMeans) -> bool:
-    """Whether larger levels were tried of the same, of which no trial ended ok."""
-    failed = [
+def _tried_beyond(observed: Observations, means: LevelMeans) -> tuple[bool, bool]:
+    """Whether larger levels were tried of the same, of which none counts: failed; ended ok and empty."""
+    # Window sums of flows that share what is no multiple of their number differ by bytes.
+    beyond = [
         row
         for row in observed.failed
         if row[DIRECTION] == means.direction
         and (means.congestion is None or row["congestion"] == means.congestion)
         and all(levels_of([row], axis) == [level] for axis, level in means.apart)
+        and any(
+            isinstance(level, int) and level > _LARGER * means.levels[-1]
+            for level in levels_of([row], means.axis)
+        )
     ]
-    tried = [level for level in levels_of(failed, means.axis) if isinstance(level, int)]
-    # Window sums of flows that share what is no multiple of their number differ by bytes.
-    return max(tried, default=0) > _LARGER * means.levels[-1]
+    empty = [row["status"] == "ok" for row in beyond]
+    return not all(empty), any(empty)
 
 
 def _hypothesis(observed: Observations, plateau: Plateau) -> Hypothesis:

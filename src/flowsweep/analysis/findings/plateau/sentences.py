@@ -213,6 +213,8 @@ def _still_rising(plateau: Plateau) -> str:
 
 def _which(plateau: Plateau) -> str:
     """Say of the largest level that it was the last that was tried, or the last that worked."""
+    if plateau.empty_beyond:
+        return f"at which a trial {'ended ok and ' if plateau.failed_beyond else ''}carried anything"
     return "at which a trial ended ok" if plateau.failed_beyond else "that was tried"
 
 

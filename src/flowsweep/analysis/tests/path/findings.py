@@ -143,8 +143,11 @@ def _said_of_capacity(
         return f"{carries}; {which} is not clear: {named} of {counted(len(rows), 'trial')}."
     hops = _length([row for row in rows if row["path_narrow_hop"] == hop])
     of_all = f" of {hops}" if hops else ""
-    doubt = "" if agreed == len(rows) else f" (in {agreed} of {counted(len(rows), 'trial')})"
-    return f"{where}: the narrowest link is hop {hop}{of_all}{doubt}, {rate}."
+    if agreed < len(rows):
+        # The rate is of all trials: it was not measured for this hop alone.
+        trials = f"{agreed} of {counted(len(rows), 'trial')} {'names' if agreed == 1 else 'name'}"
+        return f"{carries}; {trials} hop {hop}{of_all} as its narrowest link, more than any other."
+    return f"{where}: the narrowest link is hop {hop}{of_all}, {rate}."
 
 
 def _length(rows: Sequence[TrialRow]) -> int | None:

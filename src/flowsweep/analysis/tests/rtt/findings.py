@@ -205,16 +205,20 @@ def _said_of_load(
         return format_number(time_ms * per_ms)
 
     idle, loaded = (_from_to(write, end) for end in ends)
-    growth = f"{write(growth_ms)} {unit} [{write(low_ms)}, {write(high_ms)}]"
-    are_alike = ends[0][0] == ends[0][1]
     if decision == "undecided":
+        growth = _with_unit(write, unit, growth_ms, low_ms, high_ms)
         times = f"{idle} {unit} idle, {loaded} {unit} loaded, {growth} more"
         return f"{where}: whether the round trip takes longer under load is not clear: {times}.{without}"
-    way = "grows" if growth_ms >= 0 else "falls"
-    said = (
-        f"from {idle} to {loaded} {unit}, by {growth}" if are_alike else f"by {growth} (idle {idle} {unit})"
-    )
+    way, by = "grows", _with_unit(write, unit, growth_ms, low_ms, high_ms)
+    if growth_ms < 0:
+        way, by = "falls", _with_unit(write, unit, -growth_ms, -high_ms, -low_ms)
+    are_alike = ends[0][0] == ends[0][1]
+    said = f"from {idle} to {loaded} {unit}, by {by}" if are_alike else f"by {by} (idle {idle} {unit})"
     return f"{where}: under load the round trip {way} {said}.{without}"
+
+
+def _with_unit(write: Callable[[float], str], unit: str, value: float, low: float, high: float) -> str:
+    return f"{write(value)} {unit} [{write(low)}, {write(high)}]"
 
 
 def _said_of_points(

@@ -17,7 +17,8 @@ _US_NS = 1e3
 
 OF_SOURCE = {
     "sent": "udp_datagrams", "refused": "udp_refused", "behind_max_ns": "udp_behind_max_ns",
-    "burst_max": "udp_burst_max", "source_clock_ns": "clock_offset_ns", "source_bound_ns": "clock_bound_ns",
+    "burst_max": "udp_burst_max", "began_ns": "first_byte_ns", "stopped_ns": "end_ns",
+    "source_clock_ns": "clock_offset_ns", "source_bound_ns": "clock_bound_ns",
 }  # fmt: skip
 OF_SINK = {
     "came": "udp_datagrams", "missing": "udp_missing", "duplicates": "udp_duplicates",
@@ -26,6 +27,8 @@ OF_SINK = {
     "socket_dropped": "udp_socket_dropped", "delay_by_clocks_ns": "udp_delay_min_ns",
     "sink_clock_ns": "clock_offset_ns", "sink_bound_ns": "clock_bound_ns",
 }  # fmt: skip
+
+_OF_SENDERS = ("datagrams_refused", "datagrams_handed", "sending_ns", "sent_by_server")
 
 
 def datagram_flows(flows: ir.Table) -> ir.Table:
@@ -37,8 +40,9 @@ def datagram_flows(flows: ir.Table) -> ir.Table:
     Returns:
         One row per trial and flow of datagrams that either end reported: trial_id, flow; broken (boolean: an
         end says so). int64, of the source: sent, refused (which its kernel had no room for at first),
-        behind_max_ns (how far it fell behind its pace), burst_max (datagrams sent at once), handed (all
-        that it sent); of the sink: came (different ones, before the drain was over), duplicates (RFC 5560),
+        behind_max_ns (how far it fell behind its pace), burst_max (datagrams sent at once), began_ns and
+        stopped_ns (since its origin, when it sent first and was over), handed (all that it sent); of the
+        sink: came (different ones, before the drain was over), duplicates (RFC 5560),
         reordered and reordering_extent_max (RFC 4737), late (after the drain, part of lost), loss_bursts,
         loss_burst_max, socket_dropped; of both: lost (sent - came, RFC 7680), delay_min_ns (the least one-way
         delay, RFC 7679: by the hosts' clocks, less what these differ by) and delay_bound_ns (how far the
@@ -82,8 +86,10 @@ def datagram_facts(tables: Tables) -> ir.Table:
 
     Returns:
         One row per trial with datagrams: trial_id, COUNTED_COLUMNS, datagrams_refused (int64: which the
-        sources' kernels had no room for at first; null where a source does not say) and datagrams_handed
-        (int64: that the sources sent, those that no server counted included). Of flows that are whole;
+        sources' kernels had no room for at first; null where a source does not say), datagrams_handed
+        (int64: that the sources sent, those that no server counted included), sending_ns (float64: how long
+        the sources sent, the mean of all flows; null where one does not say) and sent_by_server (boolean: a
+        server told sending_ns, which leaves out what is omitted). Of flows that are whole;
         those that broke off are counted in flows_broken, and in nothing else. Definitions: docs/guide/udp.md.
     """
     flows = datagram_flows(tables.flows)
@@ -100,7 +106,7 @@ def datagram_facts(tables: Tables) -> ir.Table:
         loss=joined.lost.cast("float64") / sent,
         loss_at_hosts=lost_at_hosts.cast("float64") / sent,
         loss_on_path=(joined.lost - lost_at_hosts).cast("float64") / sent,
-    ).select("trial_id", *COUNTED_COLUMNS, "datagrams_refused", "datagrams_handed")
+    ).select("trial_id", *COUNTED_COLUMNS, *_OF_SENDERS)
 
 
 def _counts(flows: ir.Table) -> ir.Table:
@@ -113,8 +119,11 @@ def _counts(flows: ir.Table) -> ir.Table:
         return flows[name].max(where=whole)
 
     refused_known = (flows.refused.notnull() | ~whole).all()
+    sending_known = (flows.stopped_ns.notnull() | ~whole).all()
     return flows.group_by("trial_id").aggregate(
         datagrams_refused=ibis.cases((refused_known, total("refused"))),
+        sending_ns=ibis.cases((sending_known, flows.stopped_ns.mean(where=whole))),
+        sent_by_server=(whole & flows.stopped_ns.notnull() & flows.began_ns.isnull()).any(),
         datagrams_handed=total("handed"),
         datagrams_sent=total("sent"), datagrams=total("came"), lost=total("lost"),
         duplicates=total("duplicates"), reordered=total("reordered"), late=total("late"),

@@ -77,7 +77,8 @@ def _hypothesis(
     outside = [row for row in torn if _is_outside(known(row[_RATE]), highest, beyond)]
     inside = [row for row in torn if row not in outside and known(row[_RATE]) <= (beyond or rates[-1])]
     at_rates = [row for row in rows if row[_RATE] in {other[_RATE] for other in outside}]
-    following = beyond or min((known(row[_RATE]) for row in outside), default=None)
+    all_broke_bps = {known(row[_RATE]) for row in outside} - {known(row[_RATE]) for row in at_rates}
+    following = beyond or min(all_broke_bps, default=None)
     between = (None, None) if highest is None or following is None else (highest, following)
     asked = sorted({known(row[_RATE]) for row in (*rows, *torn)})
     broke = _broke_outside(outside, at_rates, asked)

@@ -53,9 +53,10 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
 
     Args:
         rows: One row per trial, with columns as in a summary: test, send_errors, datagrams_sent, lost,
-            cores_busy_send, length_bytes, duration_ns, pad_ns, rate_sum_bps, flows_broken, loss,
-            loss_at_hosts, loss_on_path; and datagrams_refused and datagrams_handed, as of
-            `flowsweep.analysis.tests.udp.datagrams.datagram_facts`, and senders_beside.
+            cores_busy_send, length_bytes, duration_ns, pad_ns, omit_ns, imported_from, rate_sum_bps,
+            flows_broken, loss, loss_at_hosts, loss_on_path; datagrams_refused, datagrams_handed, sending_ns
+            and sent_by_server, as of `flowsweep.analysis.tests.udp.datagrams.datagram_facts`; and
+            senders_beside.
 
     Returns:
         The rows with send_errors (int64; 0 where no counter rose, null for other tests and where nobody
@@ -73,8 +74,7 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
     if_none_rose = rows.cores_busy_send.notnull().ifelse(0, ibis.null("int64"))
     errors = of_datagrams.ifelse(rows.send_errors.coalesce(if_none_rose), ibis.null("int64"))
     sent_bits = rows.datagrams_handed.cast("float64") * rows.length_bytes * 8
-    sending_s = (rows.duration_ns + rows.pad_ns).cast("float64") / SECOND_NS
-    asked_bits = (rows.rate_sum_bps * sending_s).nullif(0.0)
+    asked_bits = (rows.rate_sum_bps * _sending_ns(rows) / SECOND_NS).nullif(0.0)
     whole = of_datagrams & (rows.flows_broken == 0).coalesce(False)
     offered = whole.ifelse(sent_bits / asked_bits, ibis.null("float64"))
     beyond_hosts = rows.lost.cast("float64") * (1 - rows.loss_at_hosts / rows.loss.nullif(0.0)).coalesce(1.0)
@@ -94,3 +94,15 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
     # Where nobody watched the source, all that did not reach the sink's host is the path's, as before.
     at_source = errors.isnull().ifelse(0.0, lost_there)
     return with_sender.mutate(loss_on_path=with_sender.loss_on_path - at_source)
+
+
+def _sending_ns(rows: ir.Table) -> ir.FloatingValue:
+    """How long the flows sent, the mean of all of them: from their start, and not for the duration alone.
+
+    That begins once the source has heard that all flows run. Where the sources do not say, as other tools
+    may not: the duration and what a source of ours sends beyond.
+    """
+    omitted_ns = rows.sent_by_server.coalesce(False).ifelse(rows.omit_ns, 0)
+    told_ns = (rows.sending_ns.nullif(0.0) + omitted_ns).cast("float64")
+    asked_ns = (rows.duration_ns + rows.pad_ns).cast("float64")
+    return rows.imported_from.isnull().ifelse(told_ns, ibis.null("float64")).coalesce(asked_ns)

@@ -15,6 +15,7 @@ from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import HEADROOM, PLATEAU_SHADE, rate_scale, wrapped
 from flowsweep.figures.grid.line import lines
 from flowsweep.figures.grid.panel import DIRECTION, Panel, PanelRow, panels
+from flowsweep.figures.stepped import OPEN_MARKS, words_of
 from flowsweep.figures.tests.tcp.theory_lines import PathTheory, path_theory, window_product
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.grouping import grouped
@@ -80,7 +81,7 @@ def _drawn(  # one figure, its parts known
 ) -> Drawn:
     scale = rate_scale(panel.top_bps)
     figure = lines(_traces(rows, series).items(), PRODUCT, scale, "sum goodput")
-    said = "Median over the repeats, faint marks are the repeats."
+    said = "Median over the repeats, faint marks are the repeats." + words_of(rows, OPEN_MARKS)
     if len({_windows(row) for row in rows}) > len({(row["flows"], PRODUCT.value(row)) for row in rows}):
         said += (
             " Of an end with a larger window the smaller one counts: points with the same are put together."
@@ -165,11 +166,19 @@ def _put_together(rows: Sequence[PanelRow]) -> list[PanelRow]:
             **distinct[0],
             "goodputs_bps": goodputs or None,
             "goodput_median_bps": median(goodputs) if goodputs else None,
+            "goodputs_before_bps": _before(distinct),
+            "before_only": all(row["before_only"] for row in distinct),
             "trials": sum(row["trials"] for row in distinct),
             "window_capped": any(row["window_capped"] for row in distinct),
         }
         found.append(whole)
     return found
+
+
+def _before(rows: Sequence[PanelRow]) -> list[float] | None:
+    """What ran before goodput stepped, if any of it ran there and since."""
+    found = [row["goodputs_before_bps"] for row in rows if row["goodputs_before_bps"] is not None]
+    return sorted(goodput for own in found for goodput in own) if found else None
 
 
 def _windows(row: PanelRow) -> tuple[int, int | None, int | None]:

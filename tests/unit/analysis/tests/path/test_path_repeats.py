@@ -50,7 +50,16 @@ def test_the_narrowest_link_is_one_of_the_hops_that_the_same_trials_counted() ->
     """It was hop 7 of 5."""
     short = [carries(100e6, path_hops=5)] * 3
     (found,) = found_of(*short, *[carries(100e6, path_hops=8, path_narrow_hop=7)] * 2, kinds=("path",))
-    assert "the narrowest link is hop 7 of 8 (in 2 of 5 trials), 100 Mbit/s" in found.claim
+    assert "; 2 of 5 trials name hop 7 of 8 as its narrowest link, more than any other." in found.claim
+
+
+def test_a_hop_that_not_all_trials_name_is_not_given_the_rate_of_all() -> None:
+    """Hop 2 was told to carry 171 Mbit/s, the mean of its 100 and of 500 of others that named hop 3."""
+    second = [carries(100e6, path_hops=4, path_narrow_hop=2)] * 3
+    third = [carries(500e6, path_hops=4, path_narrow_hop=3)] * 2
+    (found,) = found_of(*second, *third, carries(100e6, path_hops=4), kinds=("path",))
+    assert found.claim.startswith("a → b: the path in 4 hops carries 171 Mbit/s [")
+    assert found.claim.endswith("; 3 of 6 trials name hop 2 of 4 as its narrowest link, more than any other.")
 
 
 def test_paths_of_both_ip_versions_are_told_apart() -> None:

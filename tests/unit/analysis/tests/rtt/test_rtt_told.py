@@ -41,6 +41,19 @@ def test_the_growth_under_load_is_told_with_its_interval() -> None:
     )
 
 
+def test_a_round_trip_that_falls_under_load_falls_by_what_is_above_0() -> None:
+    """It fell "by -5.00 ms [-7.48, -2.52]"."""
+    (found,) = decided(rtt_hypotheses([probed(1, 15.0, 9.0), probed(2, 15.0, 10.0), probed(3, 15.0, 11.0)]))
+    assert (found.decision, found.effect) == ("effect", pytest.approx(-0.005))
+    assert found.claim.endswith("the round trip falls from 15.0 to 10.0 ms, by 5.00 ms [2.52, 7.48].")
+    fast, slow = (
+        [probed(n, idle, idle - 4.0 - n) | {"congestion_asked": name} for n in (1, 2, 3)]
+        for name, idle in (("bbr", 15.0), ("cubic", 30.0))
+    )
+    (unlike,) = decided(rtt_hypotheses([*fast, *slow]))
+    assert unlike.claim.endswith("the round trip falls by 6.00 ms [3.52, 8.48] (idle 15.0 to 30.0 ms).")
+
+
 def test_load_of_both_ways_at_once_is_not_told_as_that_of_one() -> None:
     both = [
         probed(repeat, 10.0, 60.0 + repeat) | {"src": src, "dst": dst, "simultaneous": True}

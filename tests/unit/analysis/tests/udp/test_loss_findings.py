@@ -177,3 +177,28 @@ def test_a_rate_at_which_no_flow_broke_is_not_within_those_at_which_all_did():
     where = "; at 32.0 Mbit/s and from 64.0 Mbit/s to 96.0 Mbit/s flows broke in all 9 trials; in 3 trials"
     assert where in loss.claim
     assert (loss.interval_low, loss.interval_high) == (16e6, 32e6)
+
+
+@pytest.mark.parametrize(("torn", "interval"), [((), (None, None)), ((64_000_000,), (16e6, 64e6))])
+def test_the_interval_does_not_end_where_flows_broke_in_some_trials_only(torn, interval):
+    """The sources of the others sent too little at 32 Mbit/s, and the method said "broke in all"."""
+    outcomes = [
+        make_udp_outcome(
+            make_udp_trial(repeat=repeat, rate_bps=rate),
+            [
+                Stream(
+                    sent=rate // 2_000, broken_at_s=2 if rate in torn or (rate, repeat) == (32e6, 1) else None
+                )
+            ],
+        )
+        for repeat in (1, 2, 3)
+        for rate in (8_000_000, 16_000_000, 32_000_000, *torn)
+    ]
+    tables = tables_of(outcomes)
+    rows = [
+        row | ({"offered_share": 0.5} if row["rate_sum_bps"] == 32e6 else {}) for row in summary_rows(tables)
+    ]
+    [loss] = [one for one in findings(rows, tables=tables) if one.kind == "loss"]
+    assert "up to 16.0 Mbit/s, the highest rate that was offered in a whole trial" in loss.claim
+    assert "flows broke in 1 of 3 trials" in loss.claim or torn
+    assert (loss.interval_low, loss.interval_high) == interval
