@@ -34,6 +34,8 @@ _MOST_ENDS = 40
 """Places between any two of which goodput may have been another."""
 _ALTERNATIVES = 2
 """A step, or two of them: p is multiplied by what is tried (Bonferroni)."""
+_SECOND_SURE = 0.01
+"""p of two steps, or of a second one: noise whose neighbours resemble each other often looks like them."""
 _AT_BOTH_ENDS = 2
 """Averages end where goodput changed most, which makes it look larger: likewise. Of 100 series of 336 trials
 of t-distributed noise with 3 degrees of freedom, 12 were said to step at p < 0.05, of normal noise 5."""
@@ -127,7 +129,7 @@ def _spell(series: CampaignSeries, test: CourseTest, places: Codes, step: Step) 
     firsts, seconds_ = np.array(pairs).T
     chances = _ALTERNATIVES * (_AT_BOTH_ENDS if series.averages else 1)
     course = _best(replace(test, courses=test.courses[firsts] - test.courses[seconds_]), chances)
-    if course.p_value >= SIGNIFICANCE:
+    if course.p_value >= _SECOND_SURE:
         return None
     first, second = pairs[course.number]
     found = [
@@ -158,7 +160,7 @@ def _with_second(series: CampaignSeries, test: CourseTest, places: Codes, first:
     beside = np.column_stack([test.beside, test.courses[number]])
     if apart.any() and series.freedom >= beside.shape[1] + 1 + _LEAST_BEYOND:
         course = replace(test, courses=test.courses[apart], beside=beside).best()
-        if course.p_value < SIGNIFICANCE:
+        if course.p_value < _SECOND_SURE:
             other = int(np.flatnonzero(apart)[course.number])
             second = Step(int(places[other]), course, course.ratio, None, around(series, int(places[other])))
             return _both(series, test, places, (first, number), (second, other))

@@ -1,5 +1,7 @@
 """Values over time, a few of which are far off: brought nearer, so that one stalled trial is no step."""
 
+import math
+
 import numpy as np
 
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
@@ -13,10 +15,10 @@ _ROUNDS = 40
 _SETTLED = 0.01
 """Of a standard deviation: no point moves further in a round."""
 _MEANS_IN_TURN = 200
-_WINDOW, _WINDOW_OF_MANY = 7, 11
-"""Neighbours whose median is the level: more than half of them are a change that lasts. If one of 20 trials
-stalls, more than half of 7 neighbours do in one of 40 series of 120, of 11 in one of 1000."""
-_MANY = 120
+_WINDOWS = ((30, 7), (120, 9), (math.inf, 11))
+"""Values below which so many neighbours are the level, by their median: more than half of them are a change that
+lasts. If one of 20 trials stalls, more than half of 7 neighbours do so in one of 200 series of 30, of 9 in one
+of 250 of 120, and of 11 in one of 1000."""
 _FEWEST_ALIKE = 3
 """Days with trials of one hour of the day, or one day of the week, from which on these have levels of their
 own: of two nobody knows which is far off."""
@@ -107,4 +109,4 @@ def _running_median(values: Floats) -> Floats:
 
 
 def _window(count: int) -> int:
-    return _WINDOW if count < _MANY else _WINDOW_OF_MANY
+    return next(window for below, window in _WINDOWS if count < below)
