@@ -16,9 +16,9 @@ _SETTLED = 0.01
 """Of a standard deviation: no point moves further in a round."""
 _MEANS_IN_TURN = 200
 _WINDOWS = ((30, 7), (120, 9), (math.inf, 11))
-"""Values below which so many neighbours are the level, by their median: more than half of them are a change that
-lasts. If one of 20 trials stalls, more than half of 7 neighbours do so in one of 200 series of 30, of 9 in one
-of 250 of 120, and of 11 in one of 1000."""
+"""Values below which so many neighbours are the level, by their median: more than half of them are a change
+that lasts. If one of 20 trials stalls, more than half of 7 neighbours do so in one of 200 series of 30, of 9
+in one of 250 of 120, and of 11 in one of 1000."""
 _FEWEST_ALIKE = 3
 """Days with trials of one hour of the day, or one day of the week, from which on these have levels of their
 own: of two nobody knows which is far off."""
