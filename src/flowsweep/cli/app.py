@@ -166,10 +166,9 @@ def _wrong_choice(said: Mapping[str, Any]) -> str | None:
     match = _NO_SUCH_CHOICE.fullmatch(said.get("message") or "")
     if match is None:
         return None
-    from flowsweep.plan.readers import did_you_mean, listed, shown
+    from flowsweep.cli.unknown_option import unknown_word
 
-    found, words = match["found"], re.findall(r"'([^']*)'", match["words"])
-    return f"found {shown(found)}, expected {listed(words)}{did_you_mean(found, words)}"
+    return unknown_word(match["found"], re.findall(r"'([^']*)'", match["words"]))
 
 
 class _App(typer.Typer):

@@ -58,7 +58,7 @@ def refused(_: Trial) -> TrialOutcome:
     [
         (("tcp", "--flows", "3.5"), "--flows: found 3.5, expected a whole number from 1 to 1024"),
         (("udp", "--flows", "many"), '--flows: found "many", expected a whole number from 1 to 1024'),
-        (("mptcp", "--flows", "1,2"), "--flows: found 1,2, expected one number: to measure with several, write "),
+        (("mptcp", "--flows", "1,2"), "--flows: found 1,2, expected one number: to measure with several, "),
         (("quic", "--streams", "1, 2"), "--streams: found 1, 2, expected one number: "),
         (("file", "--files", "2e"), '--files: found "2e", expected a whole number from 1 to '),
         (("tcp", "--flows", "[1,2]"), "asks for 2 trials: write a plan and `flowsweep run` it"),

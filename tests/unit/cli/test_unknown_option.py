@@ -51,7 +51,7 @@ def test_a_key_of_a_sweep_is_named_with_what_sets_it(words: tuple[str, ...], exp
     [
         (
             ("compare", "a", "b", "--fail-if", "fastr"),
-            '\'--fail-if\': found "fastr", expected "slower", "faster" or "different"; did you mean `faster`?',
+            'found "fastr", expected "slower", "faster" or "different"; did you mean `faster`?',
         ),
         (("findings", "a", "--format", "yaml"), '\'--format\': found "yaml", expected "text" or "json" '),
         (("summary", "a", "--format", "js'no"), 'found "js\'no", expected "table", "csv" or "json"; did you'),

@@ -80,8 +80,8 @@ def test_campaigns_on_different_days_say_so() -> None:
     (remark,) = compare(a, b).remarks
     assert remark == (
         "A from 2026-11-20 09:00 to 2026-11-20 09:05 and B from 2026-11-21 09:00 to 2026-11-21 09:05 UTC "
-        "did not overlap: what the day or the hour changed is part of every shift, and in no interval. Repeats of A "
-        "and B in turn tell it apart: flowsweep run A.toml --against B.toml."
+        "did not overlap: what the day or the hour changed is part of every shift, and in no interval. "
+        "Repeats of A and B in turn tell it apart: flowsweep run A.toml --against B.toml."
     )
     assert compare(late_a, b).remarks == ()
     close = [
