@@ -1,4 +1,4 @@
-"""An option that a command does not have, but a plan has as a key, or a word that no option has; imported late."""
+"""An option that a command does not have, but a plan has as a key, or a word that no option has."""
 
 from collections.abc import Sequence
 from shlex import quote
