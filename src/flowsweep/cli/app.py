@@ -1,6 +1,7 @@
 """The command line: one file a command, this one joins them."""
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,6 +41,9 @@ _VALUES = {
 }
 """What an option takes, in its help, where its own name does not say it."""
 _NO_SUCH_OPTION = "No such option"
+_NO_SUCH_CHOICE = re.compile(
+    r"(?:Value error, )?(['\"])(?P<found>.*)\1 is not one of (?P<words>'[^']*'(?:, '[^']*')*)\.", re.DOTALL
+)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -140,6 +144,8 @@ def _harmless_messages(ctx: Any) -> Iterator[None]:  # noqa: ANN401 - Typer hide
         said = vars(error)
         if (how := _how_to_set(said, ctx.meta[_WORDS])) is not None:
             said |= {"message": f"{said['message']}; {how}", "possibilities": ()}
+        elif (wrong := _wrong_choice(said)) is not None:
+            said["message"] = wrong
         if isinstance(said.get("message"), str):
             said["message"] = printable(said["message"])
         raise
@@ -153,6 +159,16 @@ def _how_to_set(said: Mapping[str, Any], words: Sequence[str]) -> str | None:
     from flowsweep.cli.unknown_option import how_to_set
 
     return how_to_set(option, of.command.name, words)
+
+
+def _wrong_choice(said: Mapping[str, Any]) -> str | None:
+    """Of a value that is none of an option's words: Typer's own words are those of what it checks with."""
+    match = _NO_SUCH_CHOICE.fullmatch(said.get("message") or "")
+    if match is None:
+        return None
+    from flowsweep.cli.unknown_option import unknown_word
+
+    return unknown_word(match["found"], re.findall(r"'([^']*)'", match["words"]))
 
 
 class _App(typer.Typer):

@@ -143,7 +143,7 @@ def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -
         ),
         ("expected time", at_most + expected_time(plan, slots)),
         *packed_rows(plan, slots),
-        ("expected bytes", _bytes(expected)),
+        ("expected bytes", _bytes(expected, at_most)),
         ("order", _order(plan)),
         ("hosts", ", ".join(host.name for host in plan.hosts)),
         *([("groups", ", ".join(map(_group, plan.groups)))] if plan.groups else []),
@@ -196,14 +196,14 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
     own_points = [point for point in points if point.sweep == sweep.name]
     own_slots = [slot for slot in slots if slot.trials[0].sweep == sweep.name]
     expected = estimate(own_slots, plan.links)
-    at_most = "at most " if facts_of(sweep.test).ends_early or sweep.may_take_less else ""
+    at_most = "at most " if sweep.may_take_less else ""
     common = [
         ("paths", _paths(sweep)),
         ("directions", sweep.directions),
         ("points", str(len(own_points))),
         ("trials", str(expected.trials)),
         ("expected time", at_most + expected_time(plan, own_slots)),
-        ("expected bytes", _bytes(expected)),
+        ("expected bytes", _bytes(expected, at_most)),
     ]
     if sweep.probing is not None:
         return [*common, *_probing_rows(sweep.probing)]
@@ -315,9 +315,9 @@ def _set_rows(sweep: Sweep) -> list[Row]:
     return rows
 
 
-def _bytes(expected: Estimate) -> str:
+def _bytes(expected: Estimate, at_most: str) -> str:
     if expected.bytes_at_most is not None:
-        bound = "about" if expected.is_about else "at most"
+        bound = f"{at_most}about" if expected.is_about else "at most"
         return f"{bound} {format_size(expected.bytes_at_most)}"
     if expected.unbounded_trials == expected.trials:
         return "unknown: no link and no rate bounds them"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from flowsweep.cli.check_packed import Row
 from flowsweep.cli.predicted_words import (
     BEYOND,
-    EACH_TIME,
     about_or_at_most,
     beyond_compared,
+    each_time,
     takes_default_congestion,
     until_end,
 )
@@ -17,7 +17,6 @@ from flowsweep.plan import Plan
 from flowsweep.plan.model import Sweep
 from flowsweep.prediction.points import DEFAULT_CONGESTION, PredictedPoint, predicted_points
 from flowsweep.prediction.setting import Prediction
-from flowsweep.schedule import has_times
 from flowsweep.wording import counted, format_rate, format_size
 
 
@@ -42,8 +41,7 @@ def _bytes(points: Sequence[PredictedPoint], plan: Plan) -> str:
     if len(known) < len(points):
         size += f" of {len(known)} of {counted(len(points), 'point')}"
     whole = until_end(plan, of_sweep)
-    each_time = f" {EACH_TIME}" if has_times(plan) else ""
-    return f"{size}{each_time}" + (f"; {whole}" if whole else "")
+    return f"{size}{each_time(plan)}" + (f"; {whole}" if whole else "")
 
 
 def _carried_bytes(point: PredictedPoint) -> float:

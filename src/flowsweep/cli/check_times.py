@@ -154,14 +154,21 @@ def _load_rows(plan: Plan, load: Load) -> Iterator[Row]:
     period = "a day" if span_ns == DAY_NS else f"in {format_duration(span_ns)}"
     for host in plan.hosts:
         busy = format_share(min(1, load.busy_ns[host.name] / span_ns))
-        at_most = "at most " if host.name in load.beside else ""
-        bound = "about" if host.name in load.about else "at most"
+        at_most = "at most " if host.name in load.beside | load.less else ""
+        bound = _bound(load, host.name)
         sent = f"sends {bound} {format_size(load.sent_bytes[host.name])} {period}"
         if host.name in load.unbounded:
             sent = "bytes sent: unbounded"
         yield host.name, f"busy for {at_most}{busy} of the time, {sent}"
     for link in plan.links:
         yield from _link_rows(load, link, span_ns)
+
+
+def _bound(load: Load, host: str) -> str:
+    """The words before what a host sends."""
+    if host not in load.about:
+        return "at most"
+    return "at most about" if host in load.less else "about"
 
 
 def _link_rows(load: Load, link: Link, span_ns: int) -> Iterator[Row]:
@@ -172,5 +179,5 @@ def _link_rows(load: Load, link: Link, span_ns: int) -> Iterator[Row]:
             others = [host for host in link.between if host != source]
             way = f"from {source}" if link.is_switch else f"{source} → {others[0]}"
             share = min(1, bits / (carried_bps * span_ns / SECOND_NS))
-            bound = "about" if source in load.about and share < 1 else "at most"
+            bound = _bound(load, source) if share < 1 else "at most"
             yield f"link {link.name}", f"{way}: {bound} {format_share(share)} of what it carries"

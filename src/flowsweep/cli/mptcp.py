@@ -38,7 +38,7 @@ def mptcp(
             help="A further path: an address of this machine, and one of HOST. Repeat it for more.",
         ),
     ] = None,
-    flows: Annotated[int, typer.Option(help="Parallel connections.")] = 1,
+    flows: Annotated[str, typer.Option(help="Parallel connections.")] = "1",
     window: Window = None,
     length: Length = None,
     congestion: Annotated[
@@ -55,7 +55,7 @@ def mptcp(
 ) -> None:
     """Measure Multipath TCP to a host now: what each path carries. Kept only with --save."""
     keys = {
-        "flows": str(flows),
+        "flows": flows,
         "window": window,
         "length": length,
         "congestion": congestion,

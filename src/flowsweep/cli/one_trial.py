@@ -1,6 +1,7 @@
 """A trial without a plan: `flowsweep tcp` and its like write one, run it, and tell what came of it."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -46,6 +47,7 @@ _WHOLE = "whole"
 """Mode of a trial of files that is of the whole way."""
 _AROUND_A_TEXT = "[]\"' "
 """What an override may have around a text, as a plan file has."""
+_NUMBERS = re.compile(r"\s*\d+(\s*,\s*\d+)+\s*", re.ASCII)
 _INTERVALS_OF_A_SHORT_TRIAL = 4
 _INTERVAL_MIN_NS = 100 * MILLISECOND_NS
 
@@ -195,6 +197,7 @@ def _plan(
     """Check what was written; a problem names the option that a person wrote."""
     keys = (f"sweep.{key}" for key in request.keys)
     _refuse_twice(keys, overrides, options_written(request.context))
+    _refuse_several(settings)
     options = {name: f"--{_parameter(name)}" for name in settings}
     options |= {
         "sweep.interval": f"--set {_DURATION}" if _DURATION in overrides else "--duration",
@@ -233,6 +236,18 @@ def _refuse_twice(keys: Iterable[str], overrides: Mapping[str, str], written: Ma
             for key in twice
         )
         raise PlanError(COMMAND_LINE, tuple(problems))
+
+
+def _refuse_several(settings: Mapping[str, str]) -> None:
+    """Refuse numbers with commas between them, which somebody meant as a plan's list."""
+    problems = (
+        f"--{_parameter(name)}: found {text}, expected one number: to measure with several, write a plan and "
+        "`flowsweep run` it"
+        for name, text in settings.items()
+        if _NUMBERS.fullmatch(text)
+    )
+    if found := tuple(problems):
+        raise PlanError(COMMAND_LINE, found)
 
 
 def _ends_of_paths(paths: Sequence[str]) -> tuple[list[str], list[str]]:

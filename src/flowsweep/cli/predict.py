@@ -18,9 +18,9 @@ from flowsweep.cli.options import PlanOverrides, TableCsvOrJson, TableFormat
 from flowsweep.cli.predicted_words import (
     BEYOND,
     CUBIC_TAKEN,
-    EACH_TIME,
     about_or_at_most,
     beyond_compared,
+    each_time,
     takes_default_congestion,
     until_end,
 )
@@ -34,7 +34,7 @@ from flowsweep.prediction.paths import KnownPath
 from flowsweep.prediction.points import DEFAULT_CONGESTION, PredictedPoint, left_to_host, predicted_points
 from flowsweep.prediction.setting import FlowSetting
 from flowsweep.prediction.simulation.simulate import INSTALL, check_simulator, simulated
-from flowsweep.schedule import Slot, has_times, schedule, slot_duration_ns
+from flowsweep.schedule import Slot, schedule, slot_duration_ns
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.schedule.trial_columns import asked_columns
 from flowsweep.wording import (
@@ -220,10 +220,9 @@ def _cost(rows: Sequence[dict[str, Any]], plan: Plan) -> str:
     duration_ns = expected_packed(plan, slots).lasts_ns
     trials = sum(slot.trial_count for slot in slots)
     lasts = f"{counted(trials, 'trial')}, {about_or_at_most(plan.sweeps)} {format_duration(duration_ns)}"
-    each_time = f" {EACH_TIME}" if has_times(plan) else ""
     known = [row for row in rows if row["predicted_bytes"] is not None]
     if not known:
-        return f"{lasts}{each_time}; how many bytes is not predicted."
+        return f"{lasts}{each_time(plan)}; how many bytes is not predicted."
     of_sweep: Counter[str] = Counter()
     for row in known:
         of_sweep[row["sweep"]] += row["predicted_bytes"] * plan.campaign.repeats
@@ -231,10 +230,10 @@ def _cost(rows: Sequence[dict[str, Any]], plan: Plan) -> str:
     whole = until_end(plan, of_sweep)
     more = f"; {whole}." if whole else "."
     if len(known) == len(rows):
-        return f"{lasts} and {size} of payload{each_time}{more}"
+        return f"{lasts} and {size} of payload{each_time(plan)}{more}"
     of_points = f"in the {len(known)} of {counted(len(rows), 'point')} that are predicted"
-    if each_time:
-        return f"{lasts} and, {of_points}, {size} of payload{each_time}{more}"
+    if plan_times := each_time(plan):
+        return f"{lasts} and, {of_points}, {size} of payload{plan_times}{more}"
     return f"{lasts}; {size} of payload {of_points}."
 
 

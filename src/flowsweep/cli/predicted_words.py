@@ -14,7 +14,15 @@ from flowsweep.wording import format_size
 
 CUBIC_TAKEN = f"Where the plan names no congestion control, the model takes {DEFAULT_CONGESTION}."
 BEYOND = "beyond what the model was compared with"
-EACH_TIME = "each time that the sweeps are due"
+
+
+def each_time(plan: Plan) -> str:
+    """When a plan with times takes that; sweeps may be due at times of their own."""
+    if not has_times(plan):
+        return ""
+    if len({sweep.timing for sweep in plan.sweeps}) > 1:
+        return " when all sweeps are due together"
+    return " each time that the sweeps are due"
 
 
 def about_or_at_most(sweeps: Iterable[Sweep]) -> str:

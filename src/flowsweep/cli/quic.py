@@ -20,8 +20,8 @@ _EXAMPLES = (
 def quic(
     context: typer.Context,
     host: Host,
-    flows: Annotated[int, typer.Option(help="Parallel connections.")] = 1,
-    streams: Annotated[int, typer.Option(help="Streams of each connection.")] = 1,
+    flows: Annotated[str, typer.Option(help="Parallel connections.")] = "1",
+    streams: Annotated[str, typer.Option(help="Streams of each connection.")] = "1",
     window: Annotated[
         str | None,
         typer.Option(help="Of each connection, both ends, as in 4MiB; the implementation's own if absent."),
@@ -43,8 +43,8 @@ def quic(
 ) -> None:
     """Measure goodput of QUIC to a host now, and what it costs. Kept only with --save."""
     keys = {
-        "flows": str(flows),
-        "streams_per_flow": str(streams),
+        "flows": flows,
+        "streams_per_flow": streams,
         "window": window,
         "length": length,
         "datagram": datagram,

@@ -32,7 +32,7 @@ _EXAMPLES = (
 def tcp(
     context: typer.Context,
     host: Host,
-    flows: Annotated[int, typer.Option(help="Parallel TCP connections.")] = 1,
+    flows: Annotated[str, typer.Option(help="Parallel TCP connections.")] = "1",
     window: Window = None,
     length: Length = None,
     congestion: Annotated[
@@ -58,7 +58,7 @@ def tcp(
 ) -> None:
     """Measure TCP goodput to a host now: a line a second, then the summary. Kept only with --save."""
     keys = {
-        "flows": str(flows),
+        "flows": flows,
         "window": window,
         "length": length,
         "congestion": congestion,

@@ -38,7 +38,7 @@ def udp(
         str,
         typer.Option(help="Payload per second and flow; `max`: as fast as the source can, whatever is lost."),
     ] = "10Mbit/s",
-    flows: Annotated[int, typer.Option(help="Parallel streams.")] = 1,
+    flows: Annotated[str, typer.Option(help="Parallel streams.")] = "1",
     length: Annotated[
         str | None, typer.Option(help="Payload of a datagram, as in 512B; 1470B if absent.")
     ] = None,
@@ -65,7 +65,7 @@ def udp(
         # The default gives way to another pace that was asked for.
         "rate": None if unlimited or (paced and "rate" not in options_written(context)) else rate,
         **dict.fromkeys(_OTHER_PACES),
-        "flows": str(flows),
+        "flows": flows,
         "length": length,
         "window": window,
         "duration": duration,

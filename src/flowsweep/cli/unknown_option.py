@@ -1,8 +1,9 @@
-"""An option that a command does not have, but a plan's sweep has as a key; imported only then."""
+"""An option that a command does not have, but a plan has as a key, or a word that no option has."""
 
 from collections.abc import Sequence
 from shlex import quote
 
+from flowsweep.plan.readers import did_you_mean, listed, shown
 from flowsweep.plan.searching.keys import FindKeys
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.plan.tests.registry import PLAN_TESTS
@@ -53,3 +54,8 @@ def _value_of(option: str, words: Sequence[str]) -> str:
         if name == option and (joined or not following.startswith("-")):
             return (value if joined else following) or "VALUE"
     return "VALUE"
+
+
+def unknown_word(found: str, words: Sequence[str]) -> str:
+    """Say that a value is none of an option's words."""
+    return f"found {shown(found)}, expected {listed(words)}{did_you_mean(found, words)}"

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 
 import ibis.expr.types as ir
 import pyarrow as pa
 import xlsxwriter
+from xlsxwriter.exceptions import FileCreateError
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
@@ -35,6 +37,7 @@ def write_workbook(path: Path, tables: Mapping[str, ir.Table]) -> int:
 
     Raises:
         ExportError: A table has more rows than a sheet holds.
+        OSError: The file cannot be written.
     """
     contents = {name: table.to_pyarrow() for name, table in tables.items()}
     for name, content in contents.items():
@@ -47,7 +50,18 @@ def write_workbook(path: Path, tables: Mapping[str, ir.Table]) -> int:
         "strings_to_formulas": False, "strings_to_urls": False, "default_date_format": _DATE,
         "nan_inf_to_errors": True,
     }  # fmt: skip
-    with xlsxwriter.Workbook(str(path), options) as book:
+    book = BytesIO()
+    try:
+        _write_book(book, contents, options)
+    except FileCreateError as error:
+        # The library hides what the system said.
+        raise error.args[0] from None
+    path.write_bytes(book.getbuffer())
+    return sum(content.num_rows for content in contents.values())
+
+
+def _write_book(file: BytesIO, contents: Mapping[str, pa.Table], options: Mapping[str, object]) -> None:
+    with xlsxwriter.Workbook(file, dict(options)) as book:
         bold, dim = (
             book.add_format({"bold": True}),
             book.add_format({"italic": True, "font_color": "#666666"}),
@@ -58,7 +72,6 @@ def write_workbook(path: Path, tables: Mapping[str, ir.Table]) -> int:
         notes.set_column(0, 0, 100)
         for row, line in enumerate(_NOTES):
             notes.write_string(row, 0, line)
-    return sum(content.num_rows for content in contents.values())
 
 
 _DATE = "yyyy-mm-dd hh:mm:ss"

@@ -18,7 +18,7 @@ from flowsweep.plan.probing import Echo, PathProbing, Probe, RttProbing
 from flowsweep.plan.retain.model import Retain
 from flowsweep.plan.searching.model import BestSearch, OfPlateau, RateSearch, Search, SearchInRounds
 from flowsweep.plan.until.model import Until
-from flowsweep.tests import TESTS, TIMED_TESTS
+from flowsweep.tests import TESTS, TIMED_TESTS, facts_of
 
 Directions = Literal["one", "both", "simultaneous"]
 Setting = Literal["A", "B"]
@@ -216,8 +216,9 @@ class Sweep(Frozen):
 
     @property
     def may_take_less(self) -> bool:
-        """Whether what it is said to take is the most: it searches, or its trials end when they know."""
-        return isinstance(self.search, SearchInRounds) or self.until is not None
+        """Whether it may take less than is said: it searches, or trials end once they know or are done."""
+        searches = isinstance(self.search, SearchInRounds)
+        return searches or self.until is not None or facts_of(self.test).ends_early
 
     @property
     def search(self) -> Search | None:

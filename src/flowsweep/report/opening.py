@@ -34,6 +34,7 @@ from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
 from flowsweep.report.both_ends import counted_at_both_ends
 from flowsweep.report.course_words import courses_in_words
+from flowsweep.report.further_directions import further_directions
 from flowsweep.report.headline import (
     Highest,
     emulation_marks,
@@ -103,7 +104,10 @@ def opening(
     limited = [own for own in points if not own[0].get("rate_carried")]
     lines = [
         ("Last trials", " ".join(one.claim for one in findings if tells_last_trials(one))),
-        ("Highest goodput", " ".join([*_both_reached(best, points), *_further(beside)])),
+        (
+            "Highest goodput",
+            " ".join([*_both_reached(best, points), *further_directions(beside, highest, best)]),
+        ),
         ("A against B", settings),
         ("Limit", " ".join(_limits(limited, of_the_path, are_all=not beside))),
         ("To do", " ".join(_things_to_do(limited, findings, of_the_path))),
@@ -140,12 +144,6 @@ def _reached(one: Highest, own: Sequence[TrialRow]) -> str:
         f"; at {counted(one.rivals, 'other point')} a repeat reached as much or more" if one.rivals else ""
     )
     return f"{text}, at {one.place} ({one.spread}{rivals})."
-
-
-def _further(count: int) -> list[str]:
-    if not count:
-        return []
-    return [f"{counted(count, 'further direction')} {'has' if count == 1 else 'have'} no higher goodput."]
 
 
 def _limits(points: Sequence[Sequence[TrialRow]], trials: Sequence[TrialRow], *, are_all: bool) -> list[str]:

@@ -46,6 +46,8 @@ class Load:
     """By host: how long its trials last together, those that run at the same time each for itself."""
     beside: set[str] = field(default_factory=set)
     """Hosts with trials that may run at the same time."""
+    less: set[str] = field(default_factory=set)
+    """Hosts with trials that may take less: they search, or end when they know or are done."""
     sent_bytes: Counter[str] = field(default_factory=Counter)
     """By host: application bytes at most."""
     about: set[str] = field(default_factory=set)
@@ -80,7 +82,10 @@ def load_of(plan: Plan, begun_unix_ns: int, seed: int) -> Load:
     lasts_ns = None if ends_ns is None else ends_ns - begun_unix_ns
     for asked in plan.sweeps:
         if times := _times_in_span(asked, load, lasts_ns):
-            _add_runs(load, times, runs[asked.name].slots, plan, sharing)
+            slots = runs[asked.name].slots
+            _add_runs(load, times, slots, plan, sharing)
+            if asked.may_take_less:
+                load.less.update(host for slot in slots for trial in slot.trials for host in trial.hosts)
     return load
 
 

@@ -20,11 +20,12 @@ def checked(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     *sweeps: str,
-    repeats: int = 1,
+    repeats: int | None = 1,
 ) -> list[str]:
     """The lines that tell of a plan."""
     plan = folder / "plan.toml"
-    plan.write_text(f"[campaign]\nrepeats = {repeats}\n{HOSTS}{''.join(sweeps)}")
+    campaign = "" if repeats is None else f"[campaign]\nrepeats = {repeats}\n"
+    plan.write_text(f"{campaign}{HOSTS}{''.join(sweeps)}")
     assert command_line(monkeypatch, "check", str(plan)) == 0
     return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
 
@@ -142,7 +143,7 @@ def test_what_disks_take_comes_on_top_of_the_time_of_files(tmp_path, monkeypatch
     assert command_line(monkeypatch, "check", str(plan)) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert [line for line in lines if line.startswith("expected time")] == [
-        "expected time 1 min, besides making and syncing files",
+        "expected time at most 1 min, besides making and syncing files",
         "expected time at most 1 min, besides making and syncing files",
     ]
 
@@ -164,3 +165,24 @@ def test_space_is_for_what_a_host_sends_and_receives_at_once(tmp_path, monkeypat
     assert command_line(monkeypatch, "check", str(plan)) == 0
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "must be free" in line]
     assert line.split("free")[1].strip() == f"{expected} in /data of a; {expected} in /data of b"
+
+
+UNTIL = 'duration = { until = "2%", at_least = "3s", at_most = "30s" }'
+
+
+@pytest.mark.parametrize("every", ["", 'every = "1h"'])
+def test_what_may_be_done_early_takes_so_much_at_most(every, tmp_path, monkeypatch, capsys):
+    """It was "at most 30 s" beside "about" all bytes of these, of trials that may last a tenth of that."""
+    lines = checked(tmp_path, monkeypatch, capsys, sweep("there", f"{UNTIL}\n{every}"), repeats=None)
+    assert [line for line in lines if line.startswith("expected time") and " at most " not in line] == []
+    sent = [line for line in lines if line.startswith("expected bytes")]
+    assert all("unknown" in line or " at most " in line for line in sent), sent
+    busy = [line for line in lines if " of the time, sends " in line or " of the time, bytes " in line]
+    assert bool(busy) == bool(every)
+    assert all("busy for at most" in line for line in busy), busy
+
+
+def test_bytes_of_a_search_are_the_most(monkeypatch, capsys):
+    assert command_line(monkeypatch, "check", "plans/best.toml") == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "expected bytes at most about 1.03 GB" in lines

@@ -53,6 +53,25 @@ def refused(_: Trial) -> TrialOutcome:
     raise LaunchError("there", "no route to host")
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("tcp", "--flows", "3.5"), "--flows: found 3.5, expected a whole number from 1 to 1024"),
+        (("udp", "--flows", "many"), '--flows: found "many", expected a whole number from 1 to 1024'),
+        (("mptcp", "--flows", "1,2"), "--flows: found 1,2, expected one number: to measure with several, "),
+        (("quic", "--streams", "1, 2"), "--streams: found 1, 2, expected one number: "),
+        (("file", "--files", "2e"), '--files: found "2e", expected a whole number from 1 to '),
+        (("tcp", "--flows", "[1,2]"), "asks for 2 trials: write a plan and `flowsweep run` it"),
+    ],
+)
+def test_wrong_numbers_are_told_as_of_a_plan(
+    words: tuple[str, ...], expected: str, measuring: Measuring
+) -> None:
+    ran = measuring(make_file_outcome)
+    assert expected in refusal(words[0], "local", *words[1:])
+    assert not ran
+
+
 def part_of(trial: Trial) -> str:
     assert isinstance(trial.parameters, FileParameters)
     return trial.parameters.part

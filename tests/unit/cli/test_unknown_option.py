@@ -47,6 +47,23 @@ def test_a_key_of_a_sweep_is_named_with_what_sets_it(words: tuple[str, ...], exp
 
 
 @pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (
+            ("compare", "a", "b", "--fail-if", "fastr"),
+            'found "fastr", expected "slower", "faster" or "different"; did you mean `faster`?',
+        ),
+        (("findings", "a", "--format", "yaml"), '\'--format\': found "yaml", expected "text" or "json" '),
+        (("summary", "a", "--format", "js'no"), 'found "js\'no", expected "table", "csv" or "json"; did you'),
+    ],
+)
+def test_what_is_none_of_an_options_words_is_said_as_of_a_plan(words: tuple[str, ...], expected: str) -> None:
+    said = refusal(*words)
+    assert expected in said
+    assert "Value error" not in said
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ("tcp", "local", "--datagram", "4"),

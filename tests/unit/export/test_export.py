@@ -202,3 +202,11 @@ def test_every_number_of_a_hop_that_is_no_count_has_a_unit() -> None:
     assert [
         name for name, kind in kinds.items() if float in get_args(kind) and not unit_of_column(name)
     ] == []
+
+
+@pytest.mark.parametrize("form", ["csv", "xlsx", "parquet"])
+def test_a_file_that_cannot_be_made_is_named(folder: Path, tmp_path: Path, form: str) -> None:
+    target = tmp_path / f"{'a' * 240}.{form}"
+    _, said = export(folder, "--table", "trials", "--format", form, "-o", target)
+    assert ".unfinished: cannot be written: File name too long" in said
+    assert list(tmp_path.iterdir()) == []

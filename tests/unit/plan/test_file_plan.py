@@ -9,6 +9,7 @@ from flowsweep.plan import parse_plan
 from flowsweep.run.tests.registry import settings_of
 from flowsweep.schedule import expand
 from flowsweep.schedule.tests.file import FileParameters
+from plan_support import ROOT
 
 HOSTS = """
 [lab.links.wan]
@@ -94,6 +95,13 @@ def test_both_ends_wait_for_files_that_are_made_before_they_meet() -> None:
     assert alone.connect_ns == CONNECT_TIMEOUT_NS
     told = settings_of(asked, "sink", 0).model_dump()
     assert told["tcp"]["connect_timeout_us"] == asked.connect_ns // MICROSECOND_NS
+
+
+def test_no_end_is_asked_to_wait_for_longer_than_an_engine_does() -> None:
+    longest, beyond = parameters_of('file_size = "1TiB"\nfiles = [12, 16384]')
+    assert longest.connect_ns == beyond.connect_ns == 7 * 24 * 3600 * SECOND_NS
+    code = (ROOT / "engine/traffic/src/defaults.rs").read_text(encoding="utf-8")
+    assert "TIME_MAX: Duration = Duration::from_secs(7 * 24 * 3600);" in code
 
 
 def test_files_that_are_there_are_read_at_the_source() -> None:

@@ -15,7 +15,8 @@ from flowsweep.wording import counted, format_number, format_p
 Shifts = Mapping[Point | None, Shift]
 """Of each point; the overall shift is under None."""
 _LEAST_CORRELATION = 0.3
-_TO_THE_MINUTE = len("2026-01-31T23:59")
+_SHOWN = tuple(map(len, ("2026-01-31T23:59", "2026-01-31T23:59:59")))
+"""Characters of a time: to the minute, and to the second."""
 
 
 def remarks(
@@ -139,8 +140,10 @@ def times_apart(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, ...]
     (first_a, last_a), (first_b, last_b) = ((min(known), max(known)) for known in (known_a, known_b))
     if first_a <= last_b and first_b <= last_a:
         return ()
+    _, over, begun, _ = sorted([first_a, last_a, first_b, last_b])
+    shown = next((length for length in _SHOWN if over[:length] != begun[:length]), _SHOWN[-1])
     times = [
-        f"{name} from {first[:_TO_THE_MINUTE]} to {last[:_TO_THE_MINUTE]}".replace("T", " ")
+        f"{name} from {first[:shown]} to {last[:shown]}".replace("T", " ")
         for name, first, last in (("A", first_a, last_a), ("B", first_b, last_b))
     ]
     what = "what the day or the hour changed is part of every shift, and in no interval"
@@ -150,7 +153,7 @@ def times_apart(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, ...]
         if None in starts
     ]
     but = f" (no time is known of {' and '.join(untimed)})" if untimed else ""
-    remark = f"{' and '.join(times)} did not overlap{but}: {what}."
+    remark = f"{' and '.join(times)} UTC did not overlap{but}: {what}."
     # What another tool measured has no plan that Flowsweep could run.
     how = (
         "" if all(row.get("imported_from") for row in (*a, *b)) else ": flowsweep run A.toml --against B.toml"

@@ -15,6 +15,8 @@ from flowsweep.wording import counted, format_size
 
 _READS: tuple[Part, ...] = ("whole", "read")
 _WRITES: tuple[Part, ...] = ("whole", "write")
+_CONNECT_MAX_NS = 7 * 24 * 3600 * defaults.SECOND_NS
+"""The longest that an engine waits (`TIME_MAX`)."""
 
 
 class FileParameters(Streams):
@@ -74,7 +76,8 @@ class FileParameters(Streams):
     def connect_ns(self) -> int:
         """Files are made before both ends meet."""
         made = self.space_bytes[0] or 0
-        return super().connect_ns + made * defaults.SECOND_NS // defaults.FILE_MAKING_BYTES_PER_S
+        making_ns = made * defaults.SECOND_NS // defaults.FILE_MAKING_BYTES_PER_S
+        return min(super().connect_ns + making_ns, _CONNECT_MAX_NS)
 
     @property
     def expected_bins(self) -> int:

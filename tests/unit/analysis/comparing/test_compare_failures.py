@@ -79,11 +79,17 @@ def test_campaigns_on_different_days_say_so() -> None:
     )
     (remark,) = compare(a, b).remarks
     assert remark == (
-        "A from 2026-11-20 09:00 to 2026-11-20 09:05 and B from 2026-11-21 09:00 to 2026-11-21 09:05 did not "
-        "overlap: what the day or the hour changed is part of every shift, and in no interval. Repeats of A "
-        "and B in turn tell it apart: flowsweep run A.toml --against B.toml."
+        "A from 2026-11-20 09:00 to 2026-11-20 09:05 and B from 2026-11-21 09:00 to 2026-11-21 09:05 UTC "
+        "did not overlap: what the day or the hour changed is part of every shift, and in no interval. "
+        "Repeats of A and B in turn tell it apart: flowsweep run A.toml --against B.toml."
     )
     assert compare(late_a, b).remarks == ()
+    close = [
+        row | {"started_at": str(row["started_at"]).replace("-20T", "-21T").replace("09:0", "08:0")}
+        for row in a
+    ]
+    soon = [row | {"started_at": "2026-11-21T08:05:30+00:00"} for row in b]
+    assert "to 2026-11-21 08:05:00 and B from 2026-11-21 08:05:30" in compare(close, soon).remarks[0]
     a, b = ([row | {"imported_from": "dated-table a.csv"} for row in rows] for rows in (a, b))
     (remark,) = compare(a, b).remarks
     assert remark.endswith("Repeats of A and B in turn tell it apart.")
@@ -98,8 +104,8 @@ def test_times_of_trials_that_take_part_tell_whether_campaigns_overlapped() -> N
     untimed = a[0] | {"started_at": None, "imported_from": "CSV b.csv"}
     (remark,) = compare(a, [*b, untimed]).remarks
     assert remark.startswith(
-        "A from 2026-11-20 09:00 to 2026-11-20 09:05 and B from 2026-11-21 09:00 to 2026-11-21 09:05 did not "
-        "overlap (no time is known of 1 of 7 trials of B): what the day or the hour changed is"
+        "A from 2026-11-20 09:00 to 2026-11-20 09:05 and B from 2026-11-21 09:00 to 2026-11-21 09:05 UTC "
+        "did not overlap (no time is known of 1 of 7 trials of B): what the day or the hour changed is"
     )
     # What takes no part has no say: neither do points that only one of them has.
     only_in_a = a[0] | {"flows": 99, "started_at": "2026-11-22T09:00:00+00:00"}

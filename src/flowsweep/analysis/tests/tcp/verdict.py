@@ -55,8 +55,8 @@ def with_verdict(rows: ir.Table) -> ir.Table:
             window_send_bytes, rate_bps, pacing_rate_bps, limit_…_share, sender_idle_share, rtt_min_ms,
             rtt_median_ms, rtt_variation_ms, rtt_at_loss_ms, recoveries, rwnd_open_share,
             thread_busy_…, cores_busy_…, softirq_core_recv, throttled_send_share, throttled_recv_share,
-            host_dropped_packets, link_payload_bps, share, link_queue_drops, link_random_drops,
-            link_policer_drops, link_queued_share, link_shared, simultaneous; and those of
+            host_dropped_packets, link_payload_bps, theory_window_bps, share, link_queue_drops,
+            link_random_drops, link_policer_drops, link_queued_share, link_shared, simultaneous; and those of
             `flowsweep.analysis.background.ways.background_ways`.
 
     Method:
@@ -265,8 +265,10 @@ def _queue_beyond_window(rows: ir.Table) -> ir.BooleanValue:
     """Whether what windows hold beyond the path's own waits in a queue.
 
     A receive window that holds no more than the path does cannot double its round trips, however it is sent.
+    Where windows allow twice what the plan's link carries, the rest of them is in its queue.
     """
     of_receiver = rows.limit_rwnd_share >= rows.limit_send_buffer_share
     doubled = (rows.rtt_median_ms >= rows.rtt_min_ms * 2).coalesce(False)
+    twice = (rows.theory_window_bps >= rows.link_payload_bps * 2).coalesce(False)
     steady = _varies_at_most(rows, rows.rtt_median_ms, STEADY)
-    return _longer(rows, rows.rtt_median_ms) & (steady | (of_receiver & doubled))
+    return _longer(rows, rows.rtt_median_ms) & (steady | (of_receiver & (doubled | twice)))
