@@ -76,24 +76,6 @@ def test_a_direction_between_other_hosts_is_not_the_way_back() -> None:
     )
 
 
-def test_the_slowest_of_several_directions_is_named() -> None:
-    """One host of ten carried 30 % less, and no sentence said so."""
-    rows = [row for row in one_point() if row["dst"] == "sara"]
-    hosts = {"starlight": 1.0, "cern": 0.99, "lyon": 0.7, "oslo": 0.98}
-    told = lines_of(
-        [
-            row
-            | {"src": host, "trial_id": row["trial_id"] + host}
-            | {name: share * row[name] for name in ("goodput_bps", "goodput_mean_bps")}
-            for host, share in hosts.items()
-            for row in rows
-        ]
-    )
-    assert told["Highest goodput"].endswith(
-        " 3 further directions have no higher goodput: lyon → sara 33.6 Mbit/s to cern → sara 47.5 Mbit/s."
-    )
-
-
 def test_there_is_no_way_back_on_the_loopback() -> None:
     """It was "127.0.0.1 → 127.0.0.1, and back", "2 trials each way", and "-1 further directions"."""
     rows = [row | {"src": "here", "dst": "here"} for row in one_point(2) if row["dst"] == "sara"]
