@@ -9,7 +9,7 @@ from flowsweep.analysis.statistics.waves import days_and_weeks
 from flowsweep.defaults import DAY_S
 from flowsweep.scatter import NORMAL_MAD
 
-_BEYOND = 3.5
+_BEYOND = 4.5
 """Standard deviations from what is usual there, beyond which a value counts as if it were as far."""
 _ROUNDS = 40
 _SETTLED = 0.01
@@ -47,7 +47,10 @@ def winsorized(logs: Floats, points: Codes, began: Floats) -> Floats:
         recurring = waves + hours
         residuals = logs - own - recurring - level
         free = len(logs) - int(points.max()) - 1 - parts - len(logs) / _window(len(logs))
-        deviation = NORMAL_MAD * float(np.median(np.abs(residuals))) * (len(logs) / max(free, 1.0)) ** 0.5
+        # A value that is the median itself is off by nothing, whatever the noise.
+        apart = np.abs(residuals[residuals != 0])
+        spread = float(np.median(apart)) if len(apart) else 0.0
+        deviation = NORMAL_MAD * spread * (len(logs) / max(free, 1.0)) ** 0.5
         if deviation <= 0 or free <= 0:
             break
         most = _BEYOND * deviation

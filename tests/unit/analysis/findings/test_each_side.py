@@ -26,7 +26,7 @@ def of_sweep(rows: list[Row]) -> dict[str, Finding]:
     return {found.kind: found for found in findings(rows) if found.sweep == _SWEEP}
 
 
-@pytest.mark.parametrize("seed", [1, 3, 15])
+@pytest.mark.parametrize("seed", [1, 3, 8])
 def test_no_trial_is_held_against_a_step_that_is_not_claimed(seed: int) -> None:
     """One report said that no step stands out, and how trials scatter on each side of the step."""
     found = of_sweep(shifted(seed))
