@@ -41,12 +41,13 @@ _TRIES = 25
 _TRIES_BESIDE_A_WRITER = 500
 
 
-def read_archive(folder: Path, *, part: int | None = None) -> "Archive":
+def read_archive(folder: Path, *, part: int | None = None, missing_told: bool = False) -> "Archive":
     """Read what an archive's journal says; the tables are read when asked for.
 
     Args:
         folder: The archive's.
         part: Read this part alone, by its number; all of them, if absent.
+        missing_told: Each file that the journal names and that is missing is among `losses`, and no error.
 
     What is read is a snapshot: a process that writes the archive keeps the files that it names until the
     result is closed, or neither it nor tables of it are in use any more.
@@ -64,7 +65,7 @@ def read_archive(folder: Path, *, part: int | None = None) -> "Archive":
             losses += missing_parts(opened)
         for number in part_numbers(opened) if part is None else (part,):
             own = opened_part(opened, number)
-            state, journal_bytes, lost = _settled(own)
+            state, journal_bytes, lost = _settled(own, missing_told=missing_told)
             parts.append(ReadPart(number, own, state, journal_bytes))
             losses += lost
     whole = (
@@ -75,7 +76,7 @@ def read_archive(folder: Path, *, part: int | None = None) -> "Archive":
     return Archive(opened, campaign, whole, losses, hold, parts)
 
 
-def _settled(folder: Folder) -> tuple[State, int, tuple[str, ...]]:
+def _settled(folder: Folder, *, missing_told: bool) -> tuple[State, int, tuple[str, ...]]:
     """What the journal says, where the last record that it says it by ends, and what is lost.
 
     Read again for a moment while a record is being written: where a process has the archive open for writing,
@@ -93,7 +94,14 @@ def _settled(folder: Folder) -> tuple[State, int, tuple[str, ...]]:
         if tries >= _TRIES and not (tries < _TRIES_BESIDE_A_WRITER and has_writer(folder)):
             break
         time.sleep(disk.PAUSE_S)
-    losses = recover(folder, state, content, roll_forward=False, checked_bytes_max=CHECKED_BYTES_MAX).losses
+    losses = recover(
+        folder,
+        state,
+        content,
+        roll_forward=False,
+        checked_bytes_max=CHECKED_BYTES_MAX,
+        missing_told=missing_told,
+    ).losses
     if unnamed := not_understood(there, state):
         losses += (f"{folder.path}: no record names {unnamed[0]}{_and_others(unnamed)}; it is left out",)
     return state, content.whole_bytes, losses

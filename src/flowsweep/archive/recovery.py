@@ -8,7 +8,7 @@ the record named. Rows of attempts that the journal does not know any more are l
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -72,6 +72,7 @@ def recover(
     *,
     roll_forward: bool,
     checked_bytes_max: float = math.inf,
+    missing_told: bool = False,
 ) -> Recovery:
     """Complete the state of a campaign by what its files say, where the journal has lost something.
 
@@ -84,6 +85,7 @@ def recover(
             record. A summary that was kept does not take the place of data then, unless the part is over.
         checked_bytes_max: Files that are not merged yet are compared with their hash if all data together are
             no longer than this.
+        missing_told: Each missing file is a loss, and no error.
 
     Raises:
         ArchiveError: A file of data is missing, and there is no summary that was kept; or it is no file of
@@ -102,7 +104,7 @@ def recover(
                 f"{folder.path}: the record of what lies in {where} is lost; the files say it themselves",
             )
         missing = missing_files(folder, state)
-    elif content.damaged and state.merged is not None:
+    elif content.damaged and state.merged is not None and not missing:
         state.leave_out(_orphans(_rows_of(folder, state.merged.files), state.keys))
     may_stand = is_over or not roll_forward
     if missing and may_stand and (retired := _unnamed_summary(folder, state)) is not None:
@@ -110,31 +112,47 @@ def recover(
         where = f"{folder.path}: {missing[0]}, which its journal names, is missing"
         losses += (f"{where}; of its trials there is the summary that was kept ({retired.file})",)
         missing = []
-    if missing:
-        raise ArchiveError(
-            f"{folder.path}: not a whole archive: its journal names {missing[0]}, which is missing"
-        )
+    losses += _lost_files(folder, missing, told=missing_told)
     if state.orphans:
         losses += (
             f"{folder.path}: rows of {counted(len(state.orphans), 'attempt')} without a record are left out",
         )
     whole = found is not None and not state.loose
-    dropped = _changed(folder, state, checked_bytes_max)
+    dropped = _changed(folder, state, set(missing), checked_bytes_max)
     for name in dropped:
         state.drop(name)
         losses += (f"{folder.path / name}: has changed since it was written, and does not count any more",)
     return Recovery(losses, state.merged if whole else None, dropped)
 
 
-def _changed(folder: Folder, state: State, checked_bytes_max: float) -> tuple[str, ...]:
+def _changed(
+    folder: Folder, state: State, missing: Collection[str], checked_bytes_max: float
+) -> tuple[str, ...]:
     """Folders of attempts that are not merged yet and have a file whose hash is another than it was."""
-    digests = state.digests
+    digests = {file: digest for file, digest in state.digests.items() if file not in missing}
     if not state.loose or sum(map(folder.file_bytes, digests)) > checked_bytes_max:
         return ()
     return tuple(
         name
         for name, entry in state.loose.items()
-        if any(folder.digest(file_of(entry, table)) != digest for table, digest in entry.sha256.items())
+        if any(
+            folder.digest(file) != digests[file]
+            for file in (file_of(entry, table) for table in entry.sha256)
+            if file in digests
+        )
+    )
+
+
+def _lost_files(folder: Folder, missing: Sequence[str], *, told: bool) -> tuple[str, ...]:
+    """A loss for each missing file; an ArchiveError that names the first, unless they are to be told."""
+    if missing and not told:
+        raise ArchiveError(
+            f"{folder.path}: not a whole archive: its journal names {missing[0]}, which is missing"
+        )
+    return tuple(
+        f"{folder.path / file}: is missing, and the journal names it. Nothing was altered; restore the file "
+        "from a copy."
+        for file in missing
     )
 
 

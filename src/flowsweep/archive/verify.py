@@ -43,7 +43,7 @@ def verify_archive(folder: Path, progress: Callable[[int, int], None] = lambda d
     Raises:
         ArchiveError: It is no archive, or cannot be read at all.
     """
-    with read_archive(folder) as archive:
+    with read_archive(folder, missing_told=True) as archive:
         sizes = [_sizes(one.folder, one.state) for one in archive.parts]
         of, read = sum(sum(each.values()) for each in sizes), 0
 
@@ -69,8 +69,9 @@ def verify_archive(folder: Path, progress: Callable[[int, int], None] = lambda d
 
 
 def _sizes(folder: Folder, state: State) -> dict[str, int]:
-    """How many bytes each file of data has."""
-    return {file: folder.file_bytes(file) for files in state.files.values() for file in files}
+    """How many bytes each file of data has that is not missing."""
+    named = (file for files in state.files.values() for file in files)
+    return {file: folder.file_bytes(file) for file in named if folder.has_file(file)}
 
 
 def _verified(

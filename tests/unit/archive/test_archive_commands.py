@@ -152,6 +152,21 @@ def test_verify_says_what_is_damaged(archive: Path) -> None:
     assert "1 problem" in result.stdout or "2 problems" in result.stdout
 
 
+def test_verify_lists_what_is_missing_where_other_commands_refuse(tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    with create_archive(folder, plan_json="{}", seed=1) as writer:
+        for outcome in make_campaign(flows=(1,), window_sums=(1 << 18,)):
+            writer.finished(outcome)
+    gone = sorted(folder.glob("trials/*/samples.parquet"))
+    for file in gone:
+        file.unlink()
+    result = invoke("verify", folder, "--format", "json")
+    assert result.exit_code == 1
+    problems = json.loads(result.stdout)["problems"]
+    assert sorted(problem.split(": is missing")[0] for problem in problems) == list(map(str, gone))
+    assert "not a whole archive" in str(invoke("summary", folder).exception)
+
+
 STRANGE_PLANS = (
     {},
     {"campaign": 5, "sweeps": 7, "links": "no"},

@@ -3,6 +3,7 @@
 tests/truth/test_archive_damage.py tries every byte.
 """
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -180,3 +181,32 @@ def test_the_name_of_the_folder_is_only_a_name(name: str, tmp_path: Path) -> Non
         flows = archive.tables().flows
         assert flows.count().to_pyarrow().as_py() == 2 * TRIALS
         assert set(flows.flow.to_pyarrow().to_pylist()) == {0}
+
+
+@pytest.mark.parametrize("journal_is_cut", [False, True])
+def test_verify_names_each_file_that_is_missing_or_has_changed(
+    *, journal_is_cut: bool, pristine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "_TRIES", 1)  # nobody is writing
+    folder = tmp_path / "archive"
+    shutil.copytree(pristine, folder)
+    if journal_is_cut:
+        journal = bytearray((folder / "journal").read_bytes())
+        journal[len(journal) // 3] ^= 0xFF
+        (folder / "journal").write_bytes(journal)
+    with read_archive(folder) as archive:
+        files = sorted(file for of_table in archive.state.files.values() for file in of_table)
+    *gone, changed = files
+    for file in gone:
+        (folder / file).unlink()
+    damaged = bytearray((folder / changed).read_bytes())
+    damaged[len(damaged) // 2] ^= 0xFF
+    (folder / changed).write_bytes(damaged)
+
+    problems = verify_archive(folder).problems
+    missing = [problem for problem in problems if "is missing" in problem]
+    assert sorted(problem.split(":")[0] for problem in missing) == [str(folder / file) for file in gone]
+    others = [problem for problem in problems if problem not in missing]
+    assert any(problem.startswith(str((folder / changed).parent)) for problem in others)
+    with pytest.raises(ArchiveError, match="not a whole archive"):
+        read_archive(folder)
