@@ -55,7 +55,10 @@ def point_ranks(points: Sequence[Point]) -> list[int]:
     """The place of each point where they are in order of their levels; those without a level come first."""
 
     def order(number: int) -> list[tuple[bool, bool, Any]]:
-        return [(level is not None, isinstance(level, str), level or 0) for level in points[number][:-1]]
+        levels = points[number][:-1]
+        return [
+            (level is not None, isinstance(level, str), 0 if level is None else level) for level in levels
+        ]
 
     ranks = [0] * len(points)
     for rank, number in enumerate(sorted(range(len(points)), key=order)):

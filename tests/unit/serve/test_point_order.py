@@ -28,3 +28,8 @@ def test_points_are_in_order_of_their_levels_whichever_was_measured_first() -> N
     assert ranks[3] < ranks[1], "a window that nobody asked for comes before those that somebody did"
     assert ranks[2] < ranks[1]
     assert point_ranks([]) == []
+
+
+def test_any_cpu_comes_before_some() -> None:
+    points = [point_of(asked(affinity=cpus)) for cpus in ([2, 3], [], [0], None)]
+    assert point_ranks(points) == [3, 1, 2, 0]
