@@ -178,9 +178,9 @@ def with_interval(write: Callable[[float], str], value: float, low: float | None
     return write(value) if low is None or high is None else f"{write(value)} [{write(low)}, {write(high)}]"
 
 
-def counted(count: int, what: str) -> str:
-    """Say how many: "1 trial", "2 trials", "0 trials"."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def counted(count: int, what: str, several: str = "") -> str:
+    """Say how many: "1 trial", "2 trials", "0 trials"; `several` where that is not `what` and an s."""
+    return f"{count} {what}" if count == 1 else f"{count} {several or f'{what}s'}"
 
 
 def direction(src: str, dst: str, *, simultaneous: bool = False) -> str:

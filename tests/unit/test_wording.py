@@ -19,6 +19,10 @@ def test_one_is_not_many(count, said):
     assert counted(count, "trial") == said
 
 
+def test_some_words_have_a_plural_of_their_own() -> None:
+    assert [counted(tries, "try", "tries") for tries in (1, 2)] == ["1 try", "2 tries"]
+
+
 @pytest.mark.parametrize(("count", "said"), [(1, "the only trial"), (2, "both trials"), (3, "all 3 trials")])
 def test_all_of_two_are_both(count, said):
     assert all_of(count, "trial") == said

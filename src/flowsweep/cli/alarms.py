@@ -223,6 +223,5 @@ def _undelivered(alarm: Alarm, deliveries: Deliveries) -> Iterator[str]:
                 yield f"    {what}: {one['error']}"
         else:
             why = one["error"] or "cut short"
-            yield f"    {what}: not delivered after {counted(int(str(one['tries'])), 'try')}: {why}".replace(
-                "trys", "tries"
-            )
+            tries = counted(int(str(one["tries"])), "try", "tries")
+            yield f"    {what}: not delivered after {tries}: {why}"
