@@ -1,7 +1,8 @@
 """What `flowsweep compare` compares: two campaigns, or the settings of one; and what else differs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -9,11 +10,13 @@ from pydantic import ValidationError
 
 from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.comparing.comparison import Comparison, compare
+from flowsweep.analysis.comparing.points import Point, point_of
 from flowsweep.analysis.comparing.shared_trials import apart, one_in_the_other
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.comparing.words import HOSTS, PLANS, SETTINGS, Difference, Differing
 from flowsweep.analysis.summarising.trial_row import is_searched
 from flowsweep.archive import Archive
+from flowsweep.axes import APART, AXES
 from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.reading import told_if_long
 from flowsweep.cli.settings import nothing_compared, settings_of_rows
@@ -22,6 +25,7 @@ from flowsweep.plan import Plan, plan_changes
 from flowsweep.prepared.whole_summary import summary_table
 from flowsweep.report.goodput_words import goodput_compared
 from flowsweep.report.host_table import host_lines
+from flowsweep.tests import BULK_TESTS
 from flowsweep.wording import counted
 
 if TYPE_CHECKING:
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 
     from flowsweep.analysis.summarising.trial_row import TrialRow
 
+_TITLES = {axis.column: axis.title for axis in (*reversed(APART), *AXES)} | {"src": "source", "dst": "sink"}
 _HostFacts = Mapping[str, Mapping[str, Any]]
 """By the host's name."""
 
@@ -108,11 +113,18 @@ def _nothing_in_common(
         (before, after), (comparison.only_in_a, comparison.only_in_b), rows, strict=True
     ):
         if not points:
-            none_of = f"of {counted(len(trials), 'trial')} none is ok with a goodput above 0"
+            measured = any(row["test"] in BULK_TESTS for row in trials)
+            is_none = "is ok with a goodput above 0" if measured or not trials else "measures goodput"
+            none_of = f"of {counted(len(trials), 'trial')} none {is_none}"
             nothing = f"{folder}: {none_of}, so there is nothing to compare"
             return ". ".join([nothing, *comparison.remarks])
+    imported = {point_of(row) for of_one in rows for row in of_one if row.get("imported_from")}
+    words_a, words_b = (
+        partial(_values, points=points, imported=imported)
+        for points in (comparison.only_in_a, comparison.only_in_b)
+    )
     differing_axes = [
-        f"{name} ({_values(name, comparison.only_in_a)} in A, {_values(name, comparison.only_in_b)} in B)"
+        f"{_TITLES.get(name, name)} ({words_a(name)} in A, {words_b(name)} in B)"
         for name in comparison.only_in_a[0]
         if not _distinct(name, comparison.only_in_a) & _distinct(name, comparison.only_in_b)
     ]
@@ -125,8 +137,22 @@ def _distinct(name: str, points: Sequence[Mapping[str, object]]) -> set[object]:
     return {point.get(name) for point in points}
 
 
-def _values(name: str, points: Sequence[Mapping[str, object]]) -> str:
-    return ", ".join(dict.fromkeys(level_words(name, point.get(name)) for point in points))
+def _values(name: str, points: Sequence[Mapping[str, object]], imported: Container[Point]) -> str:
+    """Each level once."""
+    words = (_value(name, point, is_imported=tuple(point.items()) in imported) for point in points)
+    return ", ".join(dict.fromkeys(words))
+
+
+def _value(name: str, point: Mapping[str, object], *, is_imported: bool) -> str:
+    """Write a level; where there is none, whether that is since the test has none, or nobody told."""
+    level = point.get(name)
+    if level is None or level == ():
+        axes = [axis for axis in (*AXES, *APART) if axis.column == name]
+        if axes and not any(point["test"] in axis.tests for axis in axes):
+            return "does not apply"
+        if is_imported:
+            return "not known"
+    return level_words(name, level)
 
 
 def _differing(a: Archive, b: Archive) -> Differing:
