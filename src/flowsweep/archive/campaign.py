@@ -51,6 +51,11 @@ def begun_unix_ns(campaign: Campaign) -> int:
     return round(campaign.created_at.timestamp() * 1e6) * MICROSECOND_NS
 
 
+def is_imported(campaign: Campaign) -> bool:
+    """Whether nothing was to be measured: so archives of imported results say it."""
+    return campaign.plan.get("sweeps") == []
+
+
 def archives_in(folder: Path) -> list[Path]:
     """List the archives of a folder that is none itself, as a service has it, by name; none of any other."""
     if (folder / CAMPAIGN_FILE).exists() or not folder.is_dir():

@@ -9,7 +9,7 @@ import typer
 from pydantic import ValidationError
 
 from flowsweep.archive import ArchiveWriter, create_archive
-from flowsweep.bounded_text import parse_json
+from flowsweep.archive.campaign import is_imported
 from flowsweep.campaigns.folders import seed_of
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import go_on_with, make_ready
@@ -87,7 +87,7 @@ def _refuse_another_plan(plan: Plan, writer: ArchiveWriter) -> None:
     try:
         begun_with = Plan.model_validate_json(writer.plan_json)
     except ValidationError as error:
-        if _has_no_plan(writer.plan_json):
+        if is_imported(writer.campaign):
             raise ArchiveError(
                 f"{writer.folder}: was imported and has no plan, so there is nothing to resume: choose a new "
                 "folder; `flowsweep compare` compares both archives"
@@ -103,9 +103,3 @@ def _refuse_another_plan(plan: Plan, writer: ArchiveWriter) -> None:
         what = f"{plan.source}: is not the plan that {writer.folder} was begun with"
         what += "; go on with that one, or choose a new folder:"
         raise ArchiveError("\n  ".join([what, *differences]))
-
-
-def _has_no_plan(plan_json: str) -> bool:
-    """Whether nothing was to be measured: so archives of imported results say it."""
-    plan = parse_json(plan_json)
-    return isinstance(plan, dict) and plan.get("sweeps") == []

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import typer
 from pydantic import ValidationError
 
-from flowsweep.archive.campaign import archives_in, begun_unix_ns
+from flowsweep.archive.campaign import archives_in, begun_unix_ns, is_imported
 from flowsweep.archive.last_measured import last_measured
 from flowsweep.archive.totals import CampaignSoFar, PathKey, PathTotals, read_so_far
 from flowsweep.campaigns.succession import goes_on_in
@@ -80,6 +80,9 @@ def status(
         try:
             one = read_so_far(folder)
             print_warnings(one.losses)
+            if several and is_imported(one.campaign):
+                say(_imported_words(one), err=True)
+                continue
             found.append(_succeeded(status_of(one, _plan(one), now_ns), one))
             read.append(one)
         except ArchiveError as error:
@@ -130,13 +133,19 @@ def _succeeded(found: Status, so_far: CampaignSoFar) -> Status:
     return replace(found, next_sweep=None, next_due_at=None, paths=paths, goes_on_in=there.name)
 
 
+def _imported_words(found: CampaignSoFar) -> str:
+    return f"{found.folder}: imported, not measured here; `flowsweep summary` shows its trials"
+
+
 def _plan(found: CampaignSoFar) -> Plan:
+    if is_imported(found.campaign):
+        raise ArchiveError(_imported_words(found))
     try:
         return Plan.model_validate_json(found.campaign.plan_json)
     except ValidationError as error:
         raise ArchiveError(
-            f"{found.folder}: has no plan that this Flowsweep understands: it was imported, or is of "
-            "another version; `flowsweep summary` shows its trials"
+            f"{found.folder}: has no plan that this Flowsweep understands, as of another version; "
+            "`flowsweep summary` shows its trials"
         ) from error
 
 

@@ -313,3 +313,15 @@ def test_status_of_a_folder_says_what_all_of_its_campaigns_do(tmp_path: Path) ->
     assert [one["name"] for one in told] == ["one", "two"]
     assert json.loads(invoked("status", tmp_path / "one", "--format", "json"))["name"] == "one"
     assert "not an archive" in invoked("status", tmp_path / "else", code=2)
+
+
+def test_status_of_a_folder_tells_an_import_apart_and_does_not_fail_for_it(tmp_path: Path) -> None:
+    create_archive(tmp_path / "own", plan_json=plan_of(HOURLY).model_dump_json(), seed=1).close()
+    imported = {"campaign": {"name": "theirs"}, "sweeps": []}
+    create_archive(tmp_path / "theirs", plan_json=json.dumps(imported), seed=0).close()
+    result = invoke("status", tmp_path, "--format", "json")
+    assert (result.exit_code, len(json.loads(result.stdout))) == (0, 1)
+    assert f"{tmp_path / 'theirs'}: imported, not measured here" in result.stderr
+    assert "imported, not measured here" in str(invoke("status", tmp_path / "theirs").exception)
+    create_archive(tmp_path / "strange", plan_json='{"sweeps": [{}]}', seed=0).close()
+    assert "understands" in invoked("status", tmp_path, code=2)
