@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 import numpy as np
@@ -19,6 +20,7 @@ from flowsweep.analysis.statistics.level_effects import Incomparable, LevelCompa
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, trial_ids
 from flowsweep.analysis.statistics.usual_trials import LeftOut, usual_trials
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
+from flowsweep.occasions import Occasions
 from flowsweep.wording import counted
 
 PLAIN = 0.001
@@ -70,9 +72,8 @@ def _hypothesis(
     compared = compare_levels(grid, axis)
     kind = _kind(observed, grid, axis)
     if isinstance(compared, Incomparable):
-        claim = (
-            f"Whether the {AXIS_NAMES[axis]} matters is undecided: {_why_untestable(grid, axis, compared)}."
-        )
+        why = _why_without(design(observed).where_reported(axis), grid, axis, compared)
+        claim = f"Whether the {AXIS_NAMES[axis]} matters is undecided: {why}."
         return unrepeated(kind, observed.scope(), claim, grid.trials, axis=axis)
     headline = headline_of(compared)
     pair = headline.pair
@@ -244,6 +245,19 @@ def _paths(units: Iterable[Unit]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row[DIRECTION] for unit in units for row in unit.rows))
 
 
+def _why_without(whole: Design, grid: Design, axis: str, why: Incomparable) -> str:
+    """Why levels cannot be compared in `grid`, which is `whole` without the trials that stand out.
+
+    Where goodput stepped, a level's few trials on the other side stand out: it did run beside the others.
+    """
+    left_out = len(whole.trials) - len(grid.trials)
+    if not left_out or compare_levels(whole, axis) is why:
+        return _why_untestable(whole, axis, why)
+    paired = ", or are the counterpart of one" if max(len(unit.rows) for unit in whole.units) > 1 else ""
+    which = f"that {'stands' if left_out == 1 else 'stand'} out from all repeats of the same point{paired}"
+    return f"without {counted(left_out, 'trial')} {which}, {_why_untestable(grid, axis, why)}"
+
+
 def _why_untestable(grid: Design, axis: str, why: Incomparable) -> str:
     if grid.unpaired and not grid.units:
         return f"{counted(grid.unpaired, 'trial')} ended well, none with that of the other direction"
@@ -261,15 +275,21 @@ def _why_untestable(grid: Design, axis: str, why: Incomparable) -> str:
 
 
 def _apart(grid: Design, axis: str) -> str:
-    """Say that each level ran at a time of its own."""
+    """Say that each level ran at a time of its own: on days, in sittings, or in repeats alone."""
     place = grid.axes.index(axis)
-    days: dict[Level, set[str]] = {level: set() for level in grid.levels(axis)}
-    for unit in grid.units:
-        days[unit.levels[place]].update(str(row["started_at"])[:_DATE] for row in unit.rows)
-    if not is_imported(grid) or any(row["started_at"] is None for unit in grid.units for row in unit.rows):
+    times = [(unit.levels[place], row["started_at"]) for unit in grid.units for row in unit.rows]
+    starts = [(level, datetime.fromisoformat(time)) for level, time in times if time is not None]
+    if not is_imported(grid) or len(starts) < len(times):
         return "no two of its levels ran in the same repeat"
+    days: dict[Level, set[str]] = {}
+    for level, time in times:
+        days.setdefault(level, set()).add(str(time)[:_DATE])
     counts = [len(own) for own in days.values()]
     if len(set().union(*days.values())) < sum(counts):
+        occasions = Occasions(time for _, time in starts)
+        sittings = {(level, occasions.of(time)) for level, time in starts}
+        if len({number for _, number in sittings}) < len(sittings):
+            return "no two of its levels ran in the same repeat"
         return "each level was measured in a sitting of its own: sittings and levels cannot be told apart"
     which = "a day" if max(counts) == 1 else "days"
     named = [f"{level_words(axis, level)} on {min(own)}" for level, own in days.items()]

@@ -137,6 +137,39 @@ def test_levels_that_have_a_day_each_are_told_apart_from_nothing() -> None:
     assert "in a sitting of its own" in told(two(hours, "c" * 6 + "b" * 6), "congestion").claim
 
 
+def test_levels_that_shared_their_days_are_not_said_to_have_days_of_their_own() -> None:
+    """After a step those at the level that became rare stand out; without them, the others had such days."""
+    after = np.arange(270) >= 135  # at midnight
+    rare = np.random.default_rng(1).random(270) < 0.1
+    rows = two([60 * n for n in range(270)], "".join("cb"[int(kind)] for kind in rare ^ after))
+    for row in rows[135:]:
+        row["goodput_bps"] *= 1.6
+    cubic, bbr = (
+        {row["started_at"][:10] for row in rows if row["congestion"] == name} for name in ("cubic", "bbr")
+    )
+    assert len(cubic & bbr) > 5
+    assert told(rows, "congestion").claim == (
+        f"Whether the congestion control matters is undecided: without {rare.sum()} trials that stand out "
+        "from all repeats of the same point, each level was measured on days of its own: days and levels "
+        "cannot be told apart."
+    )
+
+
+def test_levels_of_one_sitting_are_not_said_to_have_sittings_of_their_own() -> None:
+    """Two windows in each repeat, repeats of cubic and then those of bbr, all within 20 minutes."""
+    rows = imported(
+        [
+            (place, ("cubic", "bbr")[place >= 10], KIB << place % 2, "a", 600 + place % 7)
+            for place in range(20)
+        ]
+    )
+    for place, row in enumerate(rows):
+        row["repeat"] = place // 2
+    assert told(rows, "congestion").claim == (
+        "Whether the congestion control matters is undecided: no two of its levels ran in the same repeat."
+    )
+
+
 def test_lone_repeats_cost_no_degree_of_freedom() -> None:
     """One test of cubic and nine of bbr: their repeats are a count, and were nine blocks of ten trials."""
     rows = two(range(10), "c" + "b" * 9)
