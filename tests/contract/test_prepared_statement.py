@@ -62,6 +62,17 @@ def test_the_statement_is_what_the_analysis_writes() -> None:
     assert regenerate_statement.TARGET.read_text(encoding="utf-8") == regenerate_statement.written(), REMEDY
 
 
+def test_tables_without_rows_are_left_out_of_joins() -> None:
+    found = statement.statement()
+    assert found is not None
+    judged = next(step for step in found.steps if step.name == "judged")
+    assert {"path_facts", *regenerate_statement.NEEDED} == set(judged.shorter)
+    assert all(judged.sql.count(text) == 1 for texts in judged.shorter.values() for text in texts)
+    without = judged.without(judged.shorter)
+    assert without.count(" JOIN ") == judged.sql.count(" JOIN ") - len(judged.shorter)
+    assert judged.without(()) == judged.sql
+
+
 @pytest.mark.parametrize("name", long_but_for("mixed", of=compare_numbers.archives()))
 def test_recorded_campaigns_are_summed_up_likewise(name: str) -> None:
     archive = read_archive(RECORDED / name)

@@ -1,8 +1,9 @@
 """The file `summary.sql`: what it was made of, and its steps."""
 
 import hashlib
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -11,6 +12,8 @@ from pathlib import Path
 from flowsweep.version import __version__
 
 FILE = "summary.sql"
+PATH_FACTS = "path_facts"
+"""The one table of facts that no step fills: see `flowsweep.prepared.summary`."""
 SOURCES = (
     "analysis/axes.py",
     "analysis/expressions.py",
@@ -52,7 +55,9 @@ _OF_ROWS = (
     "reordering.py", "routes.py",
 )  # fmt: skip
 """Files among them that start from the summary's rows, or have nothing but names."""
-_STEP = re.compile(r"^-- step (\w+), after: ([\w, ]*); from rows of: ([\w, ]*)$", re.MULTILINE)
+_STEP = re.compile(
+    r"^-- step (\w+), after: ([\w, ]*); from rows of: ([\w, ]*)$(?:\n-- without rows: (.*)$)?", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,18 @@ class Step:
     """Steps that fill what it reads."""
     needs: tuple[str, ...]
     """Tables without whose rows it has none."""
+    shorter: Mapping[str, Mapping[str, str]]
+    """By table: what may stand in place of what in `sql` where the table has no rows."""
     sql: str
+
+    def without(self, empty: Collection[str]) -> str:
+        """The statement where these tables have no rows: to join all takes longer than the other joins."""
+        sql = self.sql
+        for table, texts in self.shorter.items():
+            if table in empty:
+                for text, other in texts.items():
+                    sql = sql.replace(text, other)
+        return sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +100,12 @@ def statement() -> Statement | None:
     if digest_of_sources() not in first:
         return None
     tables, *parts = _STEP.split(rest)
-    steps = zip(*(parts[at::4] for at in range(4)), strict=True)
+    steps = zip(*(parts[at::5] for at in range(5)), strict=True)
     return Statement(
         tables,
         tuple(
-            Step(name, tuple(_words(after)), tuple(_words(needs)), sql.strip())
-            for name, after, needs, sql in steps
+            Step(name, tuple(_words(after)), tuple(_words(needs)), json.loads(shorter or "{}"), sql.strip())
+            for name, after, needs, shorter, sql in steps
         ),
     )
 

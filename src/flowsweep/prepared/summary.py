@@ -12,7 +12,7 @@ import pyarrow as pa
 from flowsweep.analysis.tests import path
 from flowsweep.archive.parquet import keyed_tables
 from flowsweep.archive.trials import trials_table
-from flowsweep.prepared.statement import Statement, Step, statement
+from flowsweep.prepared.statement import PATH_FACTS, Statement, statement
 from flowsweep.prepared.tables import fill_tables
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import planned_links
@@ -125,6 +125,7 @@ def _summed_up(
             return None
         if not filled.isdisjoint(path.COLUMNS_OF_TABLES):
             _add_path_facts(connection)
+            filled |= {PATH_FACTS}
         _run(database, filled)
         return connection.sql("FROM summary ORDER BY order_index").to_arrow_table()
 
@@ -139,8 +140,11 @@ def _run(database: _Database, filled: frozenset[str]) -> None:
         try:
             while order.is_active():
                 for name in sorted(order.get_ready(), key=lambda name: -len(left[name].sql)):
-                    if filled.issuperset(left[name].needs):
-                        running[pool.submit(_take, left[name], database)] = name
+                    step = left[name]
+                    if filled.issuperset(step.needs):
+                        sql = step.without({*step.shorter} - filled)
+                        running[pool.submit(_take, sql, database)] = name
+                        filled |= {name}
                     else:
                         order.done(name)
                 for done in wait(running, return_when=FIRST_COMPLETED).done:
@@ -150,10 +154,10 @@ def _run(database: _Database, filled: frozenset[str]) -> None:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _take(step: Step, database: _Database) -> None:
+def _take(sql: str, database: _Database) -> None:
     with database.connection.cursor() as cursor:
         cursor.execute(database.settings)
-        _execute(step.sql, cursor)
+        _execute(sql, cursor)
 
 
 def _execute(sql: str, connection: duckdb.DuckDBPyConnection) -> None:
@@ -171,4 +175,4 @@ def _add_path_facts(connection: duckdb.DuckDBPyConnection) -> None:
         name: connection.table(name).select(*columns).to_arrow_table()
         for name, columns in path.COLUMNS_OF_TABLES.items()
     }
-    connection.from_arrow(path.facts_rows(path.path_facts_of(**tables))).insert_into("path_facts")
+    connection.from_arrow(path.facts_rows(path.path_facts_of(**tables))).insert_into(PATH_FACTS)
