@@ -45,7 +45,7 @@ test: setup ## Run the tests, those with real packets and a browser included
 	@.ci/test-tools
 	@.ci/each.py '$(CARGO_TEST) --workspace --no-run' \
 	  '$(CARGO_TEST) --workspace & $(PYTEST) --numprocesses=2 -m "together and not long" tests/lab & $(PYTEST) --numprocesses=3 -m "not lab and not long" tests/property tests/contract tests/unit' \
-	  '$(PYTEST) --numprocesses=4 -m "not together and not quiet and not long" tests/lab' \
+	  '$(PYTEST) --numprocesses=6 -m "not together and not quiet and not long" tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=worksteal -m "quiet and not long" tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=worksteal -m "not long" tests/browser'
 

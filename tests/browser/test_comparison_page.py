@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from comparison_archives import write_both
 from flowsweep.cli import load
 from flowsweep.cli.app import app
+from long_tests import long_after
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +25,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> str:
     return Path(folder / "compare.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("width", long_after(1, of=[390, 1400]))
 def test_the_page_is_drawn_without_errors_and_without_sideways_scrolling(visit, text, width):
     found = visit(text, phone=width == 390)
     if width != 390:

@@ -63,6 +63,7 @@ def colours_of(element) -> int:
     )
 
 
+@pytest.mark.long
 def test_what_is_flat_is_drawn_before_the_surface_beside_it(visit):
     found = visit(small_report())
     # Both come into view at once.
@@ -161,6 +162,7 @@ def test_dark_when_the_system_is_dark_and_light_when_the_reader_says_so(visit):
     assert found.complaints == []
 
 
+@pytest.mark.long
 def test_paper_is_light_and_the_screen_is_dark_again(visit):
     found = visit(small_report(), dark=True)
     heatmap = show(found.page, MAP)
@@ -211,6 +213,7 @@ def saved(page, button) -> tuple[str, bytes]:
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
+@pytest.mark.long
 def test_a_surface_can_be_saved_as_a_picture_with_its_colours(visit):
     found = visit(small_report())
     show(found.page, SURFACE)

@@ -8,6 +8,7 @@ import pytest
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.report.render import render
 from flowsweep.report.trial_details import TrialDetails
+from long_tests import long_after
 from report_support import (
     LENGTHS,
     MIB,
@@ -108,6 +109,7 @@ def test_small_pictures_enlarge_and_arrow_keys_go_on(visit):
     assert found.complaints == []
 
 
+@pytest.mark.long
 def test_a_card_is_as_large_as_before_when_it_comes_back(visit):
     page = visit(small_report()).page
     plot = page.locator("[data-file=windows-starlight-sara-map]")
@@ -125,6 +127,7 @@ def test_a_card_is_as_large_as_before_when_it_comes_back(visit):
     )
 
 
+@pytest.mark.long
 def test_a_link_to_a_filter_shows_the_same_rows_and_a_direction_is_one_word(visit):
     page = visit(small_report()).page
     rows = page.locator("#trial-table tbody tr:visible")
@@ -153,6 +156,7 @@ def test_a_direction_is_also_that_of_trials_whose_other_way_ran_at_the_same_time
     assert shown.count() == every / 4
 
 
+@pytest.mark.long
 def test_back_from_a_trial_leads_to_where_the_reader_was_though_rows_are_filtered(visit):
     page = visit(small_report()).page
     page.locator("#filter [name=words]").fill("sara -> starlight")
@@ -342,7 +346,7 @@ def test_the_page_of_a_trial_fits_a_telephone(visit):
     assert found.page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-@pytest.mark.parametrize("event", ["print", "theme"])
+@pytest.mark.parametrize("event", long_after(1, of=["theme", "print"]))
 def test_figures_behind_the_page_of_a_trial_keep_their_width(visit, event):
     found = visit(small_report())
     page = found.page

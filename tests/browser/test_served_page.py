@@ -15,6 +15,7 @@ from flowsweep.archive.notes import Note, add_note
 from flowsweep.campaigns.live import live_told
 from flowsweep.defaults import SECOND_NS
 from flowsweep.run.events import TrialFinished, TrialRunning, TrialStarted
+from long_tests import long_after
 from mesh_support import SWEEP, begin_mesh, mesh_plan, outcome_of, times_of, write_mesh
 from serve_support import Served, big_campaign, forget_answers, served, with_a_change
 
@@ -272,7 +273,7 @@ def test_a_page_says_when_it_is_cut_off(tmp_path, open_page):
 
 
 @pytest.mark.parametrize("path", ["/", PATH])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", long_after(1, of=[True, False]))
 @pytest.mark.parametrize("phone", [False, True])
 def test_it_is_for_everybody(mesh, open_page, path, dark, phone):
     found = open_page(mesh, path, dark=dark, phone=phone)
@@ -345,6 +346,7 @@ def test_a_token_is_asked_for_once(tmp_path: Path, open_page):
         page.wait_for_selector(".matrix")
 
 
+@pytest.mark.long
 def test_the_first_picture_of_a_million_trials(tmp_path, open_page, record_property):
     end = time.time()
     watched = big_campaign(tmp_path / "archive", paths=56, trials_each=18_000, end=end, every_s=300)

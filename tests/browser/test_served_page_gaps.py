@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from conftest import PATIENCE_MS, drawn
+from long_tests import long_after
 from mesh_support import SWEEP, write_mesh
 from serve_support import served
 
@@ -136,8 +137,15 @@ def test_lines_and_bands_end_where_nothing_was_measured(archive, open_page):
     ("unit", "change", "said"),
     [
         ("bit/s", {"was": 9e7, "now": 4.5e7, "better": False}, "▼ 50.0 %"),
-        ("share", {"was": 0.0, "now": 0.02, "better": False}, "▲ 0 % → 2.00 %"),
-        ("bit/s", {"was": 0.0, "now": 4.5e7, "better": True}, "▲ 0 bit/s → 45.0 Mbit/s"),
+        pytest.param(
+            "share", {"was": 0.0, "now": 0.02, "better": False}, "▲ 0 % → 2.00 %", marks=pytest.mark.long
+        ),
+        pytest.param(
+            "bit/s",
+            {"was": 0.0, "now": 4.5e7, "better": True},
+            "▲ 0 bit/s → 45.0 Mbit/s",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_a_change_is_a_percentage_only_of_what_has_one(archive, open_page, unit, change, said):
@@ -159,7 +167,7 @@ def test_a_change_is_a_percentage_only_of_what_has_one(archive, open_page, unit,
     assert found.complaints == []
 
 
-@pytest.mark.parametrize("path", ["/", PATH])
+@pytest.mark.parametrize("path", long_after(1, of=[PATH, "/"]))
 def test_after_an_answer_that_is_no_stream_the_page_connects_again(archive, open_page, path):
     refused = []
 

@@ -94,6 +94,7 @@ def test_a_zoom_below_a_second_is_shown(mesh, open_page):
     expect(page.locator("#lede")).to_contain_text("1 trial")
 
 
+@pytest.mark.long
 def test_a_server_that_does_not_answer_is_asked_again(mesh, open_page):
     now = time.time()
     page = open_page(mesh).page

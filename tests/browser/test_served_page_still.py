@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from conftest import PATIENCE_MS, drawn
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.notes import Note, add_note
+from long_tests import long_after
 from mesh_support import SWEEP, write_mesh
 from serve_support import Served, served
 
@@ -49,7 +50,7 @@ def test_a_note_of_a_span_that_is_over_appears_on_an_open_page(mesh, folder, ope
     expect(page.locator("#mark-list")).to_contain_text("a cable was changed", timeout=20_000)
 
 
-@pytest.mark.parametrize("waiting", [0, 2])
+@pytest.mark.parametrize("waiting", long_after(1, of=[2, 0]))
 def test_what_is_to_be_summed_up_is_asked_for_until_it_is(mesh, open_page, waiting):
     page = open_page(mesh, stopped=True).page
 
@@ -81,7 +82,7 @@ def test_a_copied_link_stands_still_and_the_page_moves_on(mesh, open_page):
     assert "last=" not in copied
 
 
-@pytest.mark.parametrize("stands", [True, False])
+@pytest.mark.parametrize("stands", long_after(1, of=[True, False]))
 def test_where_nothing_can_be_copied_the_page_says_that_it_stands_still(mesh, open_page, stands):
     page = open_page(mesh).page
     page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from long_tests import long_after
+
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.browser
 
@@ -18,7 +20,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("width", long_after(1, of=[390, 1400]))
 def test_the_site_works_from_a_disk(browser, site: Path, width: int) -> None:
     page = browser.new_page(viewport={"width": width, "height": 900})
     foreign, complaints = [], []

@@ -3,6 +3,7 @@
 import pytest
 
 from flowsweep.report.tuning import tuning_page
+from long_tests import long_after
 from tuned_answers import found
 
 pytestmark = pytest.mark.browser
@@ -14,7 +15,7 @@ def text() -> str:
 
 
 @pytest.mark.parametrize("phone", [False, True])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", long_after(1, of=[True, False]))
 def test_it_is_for_everybody(visit, text, phone, dark):
     opened = visit(text, phone=phone, dark=dark)
     page = opened.page

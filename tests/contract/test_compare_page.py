@@ -195,6 +195,7 @@ def test_what_is_alike_is_told_from_what_is_not_known_of_both(tmp_path: Path, pa
     ]
 
 
+@pytest.mark.long
 def test_names_from_archives_stay_text(tmp_path: Path, page: Path) -> None:
     archives = write_both(tmp_path)
     for archive in archives:

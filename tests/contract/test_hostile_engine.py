@@ -117,12 +117,14 @@ def test_there_are_more_than_thirty() -> None:
     assert len(ALL) >= 30
 
 
+@pytest.mark.long
 def test_an_engine_that_keeps_to_the_script_is_taken_for_one(ended: dict[str, Ending]) -> None:
     record = ended["honest"].record
     assert record is not None
     assert (record.status, record.failure) == ("ok", None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ALL)
 def test_a_trial_ends_in_time_with_a_reason(ended: dict[str, Ending], name: str) -> None:
     in_time(ended, name)

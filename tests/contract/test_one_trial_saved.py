@@ -11,6 +11,7 @@ import pytest
 
 from campaign_support import flowsweep, flowsweep_here
 from flowsweep.archive import read_archive
+from long_tests import long_but_for
 from witness import judged
 
 pytestmark = pytest.mark.whole
@@ -24,7 +25,7 @@ BRIEF = {
 }
 
 
-@pytest.mark.parametrize("test", BRIEF)
+@pytest.mark.parametrize("test", long_but_for("tcp", of=BRIEF))
 def test_what_was_measured_is_kept_as_an_archive(test: str, tmp_path: Path) -> None:
     folder = tmp_path / "an archive"
     told = json.loads(flowsweep_here(test, "local", "--json", "--save", folder, *BRIEF[test]))

@@ -73,7 +73,7 @@ def test_tables_without_rows_are_left_out_of_joins() -> None:
     assert judged.without(()) == judged.sql
 
 
-@pytest.mark.parametrize("name", long_but_for("mixed", of=compare_numbers.archives()))
+@pytest.mark.parametrize("name", long_but_for("udp", of=compare_numbers.archives()))
 def test_recorded_campaigns_are_summed_up_likewise(name: str) -> None:
     archive = read_archive(RECORDED / name)
     assert_same(summary_of_archive(archive), by_ibis(archive))

@@ -55,6 +55,7 @@ def test_the_rules_are_rules(files):
     assert "12 rules found" in promtool("check", "rules", files / FILES[0])
 
 
+@pytest.mark.long
 def test_each_alert_fires_when_it_should(files):
     cases = (HERE / "prometheus_rules_test.yml").read_text(encoding="utf-8")
     (files / "cases.yml").write_text(cases.replace("RULES", str(files / FILES[0])), encoding="utf-8")

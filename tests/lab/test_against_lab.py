@@ -3,6 +3,8 @@
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 from campaign_support import compared, run_together, runs_lab, summary
 from flowsweep.cli import load
 from witness import judged
@@ -58,6 +60,7 @@ def test_a_higher_rate_is_faster_and_a_rate_is_no_faster_than_itself(tmp_path: P
     assert all(pair == {"bulk-A", "bulk-B"} for pair in side_by_side([row["sweep"] for row in rows]))
 
 
+@pytest.mark.long
 def test_two_plans_with_times_take_turns_each_time(tmp_path: Path) -> None:
     def measure(attempt: int) -> Path:
         folder = tmp_path / str(attempt)

@@ -187,6 +187,7 @@ def test_an_agent_that_hangs_is_recorded_and_trials_go_on(world: Router, tmp_pat
     assert [trial["status"] for trial in trials] == ["ok"] * 6
 
 
+@pytest.mark.long
 def test_what_asks_ends_with_a_controller_that_is_killed(world: Router, tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     plan = written(tmp_path, world, V2 + HOST, repeats=5, duration="3s")

@@ -18,6 +18,7 @@ PAYLOAD_SHARE = 1448 / 1500
 """Of IP packets with TCP timestamps."""
 
 
+@pytest.mark.long
 def test_a_mesh_runs_two_trials_at_a_time_which_do_not_disturb_each_other(tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text(

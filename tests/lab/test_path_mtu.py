@@ -4,6 +4,7 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
 from lab_support import namespaces_of, needs_lab
 
 from campaign_support import finished_trials, flowsweep, start
@@ -74,6 +75,7 @@ streams = 0
 """
 
 
+@pytest.mark.long
 def test_trains_are_made_to_fit_where_a_router_reports_a_smaller_mtu(tmp_path: Path) -> None:
     archive = measured_while_the_path_gets(1300, PATH, tmp_path)
     trials = json.loads(flowsweep("summary", archive, "--format", "json"))

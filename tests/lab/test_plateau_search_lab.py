@@ -87,6 +87,7 @@ def test_a_search_finds_the_window_goes_on_after_a_kill_and_is_over_then(tmp_pat
     assert archive_rows(read_archive(archive)) == rows
 
 
+@pytest.mark.long
 def test_a_search_of_trials_that_end_when_they_know_finds_the_same_in_less_time(tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     flowsweep_here("run", write_plan(tmp_path, link=LINK, sweep=UNTIL, repeats=1), "--archive", archive)

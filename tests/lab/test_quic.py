@@ -66,6 +66,7 @@ def payload_share(tables: Tables, trial_id: str) -> float:
     return float(flow / packets)
 
 
+@pytest.mark.long
 @pytest.mark.quiet
 def test_goodput_is_what_headers_leave_of_links_of_10_100_and_1000_mbit(tmp_path: Path) -> None:
     links = "".join(

@@ -225,6 +225,7 @@ def draws_the_dashboard(site: Site) -> None:
         assert all(named <= metric.keys() for metric, _ in asked(site.prometheus, query))
 
 
+@pytest.mark.long
 def test_alertmanager_learns_within_two_slots_that_a_link_lost_30_percent_of_its_rate(tmp_path):
     with running(tmp_path, SHAPED) as site:
         trials = 'flowsweep_trials_total{status="ok"}'

@@ -80,6 +80,7 @@ def test_sweeps_run_beside_each_other_where_they_share_no_host(tmp_path: Path) -
             assert any(begin_s < first_s and last_s < end_s for first_s, last_s in spans(records, sweep))
 
 
+@pytest.mark.long
 def test_each_time_of_each_sweep_is_settled_once_though_the_controller_is_killed(tmp_path: Path) -> None:
     plan, archive = tmp_path / "plan.toml", tmp_path / "archive"
     plan.write_text(PLAN, encoding="utf-8")

@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice, takewhile
 from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -78,6 +79,7 @@ def at(text: str) -> int:
     return round(datetime.fromisoformat(text).timestamp()) * SECOND_NS
 
 
+@pytest.mark.long
 @settings(max_examples=80, deadline=None)
 @given(timing=TIMINGS, begun_ns=BEGUN, days=st.integers(0, 900), late_ns=st.integers(-1, 1))
 @example(times_of_days((0, 150, 1439), "Pacific/Apia"), at("2011-11-20T00:00:00+00:00"), 50, 0)

@@ -67,6 +67,7 @@ def _cell(text: str) -> str:
     return f'"{escaped}"'
 
 
+@pytest.mark.long
 @settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck))
 @given(rows=ROWS)
 def test_extremes_of_each_cell_of_a_table(rows: list[dict[str, str]]) -> None:

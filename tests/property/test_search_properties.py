@@ -1,5 +1,6 @@
 """A search for the plateau follows from what its trials gave: whoever goes on with it goes the same way."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,6 +36,7 @@ def test_each_direction_and_each_other_axis_is_a_search_of_its_own_whatever_the_
     }
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=25)
 @given(
     place=st.integers(0, 3),

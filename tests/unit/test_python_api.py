@@ -17,6 +17,7 @@ from flowsweep.archive import Tables, read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.errors import ArchiveError
+from long_tests import long_after
 
 pytestmark = pytest.mark.whole
 
@@ -71,7 +72,7 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
         flowsweep.open(tmp_path)
 
 
-@pytest.mark.parametrize("margin", [0, -0.5, 3, float("nan")])
+@pytest.mark.parametrize("margin", long_after(1, of=[0, -0.5, 3, float("nan")]))
 def test_a_margin_that_is_no_share_is_refused(folder: Path, margin: float) -> None:
     campaign = flowsweep.open(folder)
     for ask in (campaign.findings, partial(campaign.compared_with, campaign), campaign.settings_compared):

@@ -20,6 +20,7 @@ def hours(times_s, moment_s):
     return round((moment_s - times_s[0]) / 3600)
 
 
+@pytest.mark.long
 def test_false_alarms_are_as_rare_as_stated():
     down = watched = 0.0
     for rho in (0.0, 0.6, 0.9):

@@ -22,6 +22,7 @@ def test_all_databases_compile_once() -> None:
     assert SQLBackend.compile is compiled_once.compile_once
 
 
+@pytest.mark.long
 def test_a_whole_analysis_has_the_statement_that_ibis_writes() -> None:
     known, said = [], []
     for _ in range(2):

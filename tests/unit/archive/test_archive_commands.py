@@ -16,6 +16,7 @@ from flowsweep.archive.totals import read_so_far
 from flowsweep.plan import Plan, load_plan
 from flowsweep.schedule import schedule
 from invoked import invoke
+from long_tests import long_after
 
 pytestmark = pytest.mark.whole
 
@@ -175,7 +176,7 @@ STRANGE_PLANS = (
 )
 
 
-@pytest.mark.parametrize("strange", STRANGE_PLANS)
+@pytest.mark.parametrize("strange", long_after(1, of=STRANGE_PLANS))
 def test_a_plan_that_nobody_checked_is_no_obstacle(strange: dict[str, object], tmp_path: Path) -> None:
     folder = tmp_path / "archive"
     with create_archive(folder, plan_json=json.dumps(strange), seed=1) as writer:

@@ -48,6 +48,7 @@ def test_tables_keep_the_files_that_they_are_of(tmp_path: Path, monkeypatch: pyt
     assert samples.count().to_pyarrow().as_py() > 0
 
 
+@pytest.mark.long
 def test_no_read_fails_beside_a_campaign_that_merges(tmp_path: Path) -> None:
     (tmp_path / "campaigns").mkdir()
     with campaigns_without_end(tmp_path / "campaigns") as newest:

@@ -19,6 +19,7 @@ from flowsweep.errors import ArchiveError
 from flowsweep.prepared import whole_summary
 from flowsweep.prepared.recorded import recorded_rows, summary_to_keep
 from flowsweep.prepared.statement import analysis_id
+from long_tests import long_after
 
 pytestmark = pytest.mark.whole
 
@@ -129,7 +130,9 @@ def test_rows_of_an_attempt_do_not_stand_for_the_next_one_whose_data_are_gone(tm
         read_archive(folder)
 
 
-@pytest.mark.parametrize("damage", ["changed", "gone", "without_a_column", "without_a_row", "too_large"])
+@pytest.mark.parametrize(
+    "damage", long_after(2, of=["changed", "gone", "without_a_column", "without_a_row", "too_large"])
+)
 def test_kept_rows_that_do_not_fit_are_summed_up(
     tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,7 +83,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (many, "rows, and the journal beside it can have"),
+        pytest.param(many, "rows, and the journal beside it can have", marks=pytest.mark.long),
         (long_texts, "which no summary has"),
         (of_another, "has a row of trial '0123456789ab'"),
         (twice, "has several rows of a trial"),

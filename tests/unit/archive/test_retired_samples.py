@@ -23,6 +23,7 @@ from flowsweep.errors import ArchiveError
 from flowsweep.prepared.recorded import summary_to_keep
 from flowsweep.prepared.statement import analysis_id
 from flowsweep.prepared.whole_summary import summary_table
+from long_tests import long_after
 
 pytestmark = pytest.mark.whole
 
@@ -78,7 +79,7 @@ def data_files(folder: Path) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("numbers", [(1,), (2,), (1, 2)])
+@pytest.mark.parametrize("numbers", long_after(1, of=[(1,), (2,), (1, 2)]))
 def test_the_summary_stays_and_the_files_go(tmp_path: Path, numbers: tuple[int, ...]) -> None:
     before = rows_of(in_parts(tmp_path / "kept"))
     folder = retired(tmp_path / "a", *numbers)

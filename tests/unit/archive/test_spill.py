@@ -64,6 +64,7 @@ def test_each_process_has_a_folder_for_itself_which_goes_with_it(tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_many_that_begin_at_once_do_not_take_folders_from_each_other(tmp_path: Path) -> None:
     started = process(tmp_path, MANY)
     said, _ = started.communicate(timeout=60)

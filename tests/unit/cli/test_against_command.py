@@ -163,6 +163,7 @@ def test_findings_and_report_open_with_how_the_settings_compare(
     assert "B is slower, −10.0" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_python_compares_the_settings(
     plans: dict[str, Path], archive: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,6 +75,7 @@ def test_it_is_told_once(archive: Path, tmp_path: Path) -> None:
     assert code_and_text("verify", archive)[0] == 0
 
 
+@pytest.mark.long
 def test_a_process_that_is_killed_while_it_tells_repeats_one_message_at_most(
     archive: Path, tmp_path: Path
 ) -> None:

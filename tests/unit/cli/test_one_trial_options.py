@@ -19,6 +19,7 @@ from flowsweep.schedule import Slot, Trial
 from flowsweep.schedule.tests.file import FileParameters
 from flowsweep.schedule.tests.udp import UdpParameters
 from invoked import invoke
+from long_tests import long_after
 
 Measuring = Callable[[Callable[[Trial], TrialOutcome]], list[Trial]]
 PARTS = '["read", "network", "whole", "write"]'
@@ -114,7 +115,10 @@ def test_a_test_that_is_none_is_told_as_in_a_plan() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["--set", f"sweep.part={PARTS}"], ["--set", "campaign.order=blocks", "--set", "campaign.seed=3"]],
+    long_after(
+        1,
+        of=[["--set", f"sweep.part={PARTS}"], ["--set", "campaign.order=blocks", "--set", "campaign.seed=3"]],
+    ),
 )
 def test_the_whole_way_is_told_first_in_whatever_order_its_parts_ran(
     words: list[str], measuring: Measuring

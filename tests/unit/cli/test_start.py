@@ -18,6 +18,7 @@ from flowsweep.archive import read_archive
 from flowsweep.cli import COMMANDS, load
 from flowsweep.cli.app import app
 from flowsweep.cli.summary_rows import rows_at_end
+from long_tests import long_but_for
 
 pytestmark = pytest.mark.whole
 
@@ -152,7 +153,7 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", long_but_for("tcp", "check", "run", "status", "summary", "report", of=ROWS))
 def test_what_a_command_does_without(name: str, folder: Path) -> None:
     without, words, exit_code = ROWS[name]
     loaded = loaded_by(folder, words.split(), exit_code=exit_code)
@@ -163,6 +164,7 @@ def test_every_command_has_a_row() -> None:
     assert COMMANDS.keys() <= ROWS.keys()
 
 
+@pytest.mark.long
 def test_names_that_must_not_be_loaded_exist(folder: Path) -> None:
     assert loaded_by(folder, ["report", "archive", "-o", "again.html"]) >= {*FIGURES, *ANALYSIS, *TABLES}
     assert [name for group in ALL for name in group if find_spec(name) is None] == []

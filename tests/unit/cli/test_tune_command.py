@@ -26,6 +26,7 @@ from flowsweep.schedule import Slot, Trial
 from flowsweep.tuning.advise import HowToSet
 from flowsweep.tuning.answer import Answer, answer
 from flowsweep.tuning.places import Place
+from long_tests import long_after
 from rtt_support import make_rtt_outcome
 
 pytestmark = pytest.mark.whole
@@ -121,6 +122,7 @@ def test_the_same_for_programs(tune: Callable[..., Result]) -> None:
     assert 0 < found["traffic_s"] <= 80
 
 
+@pytest.mark.long
 def test_the_answer_is_told_where_its_files_cannot_be_written(
     tune: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +155,7 @@ def test_the_answer_is_told_where_its_files_cannot_be_written(
     assert result.exit_code == EXIT_TRIALS_FAILED
 
 
+@pytest.mark.long
 def test_one_host_costs_no_other_its_file_nor_the_plan(
     tune: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,7 +181,7 @@ def test_one_host_costs_no_other_its_file_nor_the_plan(
     assert page.exists()
 
 
-@pytest.mark.parametrize("way", ["say_json", "print_answer"])
+@pytest.mark.parametrize("way", long_after(1, of=["say_json", "print_answer"]))
 def test_an_answer_that_standard_output_does_not_take_is_no_wrong_command_line(
     tune: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
@@ -311,6 +314,7 @@ def test_a_verification_that_does_not_end_costs_no_answer(
     assert page.exists()
 
 
+@pytest.mark.long
 def test_what_is_a_loss_once_more_is_neither_advised_nor_kept(
     tune: Callable[..., Result], tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ from flowsweep.imports import json_text, parse_known, read_file, reading, transf
 from flowsweep.imports.outcome import Numbering, content_ids, outcome_of
 from import_bombs import BOMBS, MEBIBYTE
 from import_mutations import FILES
+from long_tests import long_after
 
 CSV = "20011128201500,1.1.1.1,{port},2.2.2.2,5001,{number},{begin}-{end},1000,8000\n"
 
@@ -156,7 +157,7 @@ LINEAR = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("name", long_after(2, of=LINEAR))
 def test_time_is_linear(name: str, tmp_path: Path) -> None:
     """Sixteen times the bytes take sixteen times as long; a square would take 256 times."""
     content = BOMBS[name]()[:MEBIBYTE]

@@ -112,6 +112,7 @@ def test_a_host_with_two_links_knows_each_peer_by_its_own_address() -> None:
     ]
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(count=st.integers(min_value=1, max_value=600))
 def test_no_two_legs_share_a_subnet_and_all_lie_in_the_reserved_blocks(count: int) -> None:

@@ -375,6 +375,7 @@ def test_command_writes_over_nothing_that_is_not_called_as_a_page(
     assert (target.read_bytes() if target.exists() else None) == before
 
 
+@pytest.mark.long
 def test_six_hundred_trials_stay_small():
     rows = make_rows(lengths=range(1000, 11000, 1000), repeats=1)
     assert len(rows) == 600

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from long_tests import long_after
+
 pytestmark = pytest.mark.whole
 
 TESTS = Path(__file__).parents[2]
@@ -49,7 +51,7 @@ def run(folder: Path, *options: str, waited_s: float) -> subprocess.CompletedPro
     )
 
 
-@pytest.mark.parametrize("options", [(), ("--numprocesses=1",)], ids=["alone", "a worker"])
+@pytest.mark.parametrize("options", long_after(1, of=[(), ("--numprocesses=1",)]), ids=["alone", "a worker"])
 def test_each_attempt_that_was_excused_is_told(tmp_path: Path, options: tuple[str, ...]) -> None:
     done = run(tmp_path, *options, waited_s=0.2)
     assert done.returncode == 0, done.stdout

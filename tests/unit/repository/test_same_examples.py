@@ -48,6 +48,7 @@ def test_examples_are_the_same_whatever_else_the_process_has_loaded(tmp_path: Pa
     assert examples(tmp_path, imported="flowsweep.schedule flowsweep.wording") == first
 
 
+@pytest.mark.long
 def test_fuzzing_tries_others_and_a_seed_brings_them_back(tmp_path: Path) -> None:
     fuzz = "--hypothesis-profile=fuzz"
     first, second, again = (examples(tmp_path, fuzz, f"--hypothesis-seed={seed}") for seed in (1, 2, 1))

@@ -15,6 +15,7 @@ from flowsweep.errors import ArchiveError
 from flowsweep.serve.cache import Kept, cache_folder
 from flowsweep.serve.overview import Overview
 from flowsweep.serve.watch import Watched, Watcher
+from long_tests import long_after
 from mesh_support import write_mesh
 from serve_support import big_campaign
 
@@ -86,7 +87,7 @@ def test_trials_that_waited_wait_again(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "spoil", ["other journal", "other campaign", "half a file", "no file at all", "lines"]
+    "spoil", long_after(2, of=["other journal", "other campaign", "half a file", "no file at all", "lines"])
 )
 def test_a_file_that_does_not_fit_counts_for_nothing(kept, tmp_path, spoil):
     (file,) = (tmp_path / "cache").glob("*.npz")
@@ -151,6 +152,7 @@ def test_one_that_cannot_be_kept_ends_the_watch_of_no_other(tmp_path, monkeypatc
     assert Watched(1, folders[1], tmp_path / "cache").follower.offset > 0
 
 
+@pytest.mark.long
 def test_a_million_trials_are_there_at_once(tmp_path, record_property):
     watched = big_campaign(tmp_path / "archive", paths=56, trials_each=18_000, end=time.time(), every_s=300)
     watched.model.version = 7

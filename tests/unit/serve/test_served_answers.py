@@ -194,6 +194,7 @@ def event_of(stream):
     return json.loads(line[5:])
 
 
+@pytest.mark.long
 def test_a_million_trials_take_no_longer_than_a_picture_may(tmp_path, record_property):
     end = time.time()
     watched = big_campaign(tmp_path / "archive", paths=56, trials_each=18_000, end=end, every_s=300)

@@ -13,6 +13,7 @@ from analysis_support import make_campaign, write_archive
 from flowsweep.errors import ArchiveError
 from flowsweep.serve.transient import is_transient
 from flowsweep.serve.watch import Watched
+from long_tests import long_after
 
 
 def from_(cause: Exception) -> ArchiveError:
@@ -61,7 +62,7 @@ def watched(tmp_path: Path) -> Watched:
     return found
 
 
-@pytest.mark.parametrize("error", PASSING, ids=repr)
+@pytest.mark.parametrize("error", long_after(1, of=PASSING), ids=repr)
 def test_what_has_no_room_now_waits_and_is_summed_up_later(
     watched: Watched, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:

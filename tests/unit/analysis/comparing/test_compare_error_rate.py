@@ -18,6 +18,7 @@ MOST = 8
 A_LARGE_LOSS = math.log(0.7)
 
 
+@pytest.mark.long
 def test_three_repeats_against_thirty_of_the_same_call_no_point_different() -> None:
     """Welch's t alone took the least of twenty variances of three for chance: a false claim in 30 %."""
     found = called_different(Drawn(20, 3, block=0.0), Drawn(20, 30, block=0.0), COUNT, 20)
@@ -39,6 +40,7 @@ def test_three_repeats_each_err_seldom(how: dict[str, object]) -> None:
     assert called_different(one, one, COUNT, 21) <= MOST
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("noisy", [3, 30])
 def test_a_campaign_that_varies_more_is_not_called_different(noisy: int) -> None:
     ways = [Drawn(20, repeats, *((0.09, 0.09) if repeats == noisy else (0.03, 0.03))) for repeats in (3, 30)]

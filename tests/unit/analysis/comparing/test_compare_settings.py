@@ -152,6 +152,7 @@ def test_what_drifts_cancels_within_pairs() -> None:
     assert overall.percent == pytest.approx(10, abs=4)
 
 
+@pytest.mark.long
 def test_equal_settings_are_seldom_called_different_where_days_are_not_alike() -> None:
     """A cycle of 24 h, 135 to 74 %: campaigns begun at two hours differ, settings side by side do not."""
     rng = np.random.default_rng(5)

@@ -11,6 +11,7 @@ from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.event_shares import Uneven
+from long_tests import long_after
 from synthetic_campaigns import KIB, Grid, campaign
 
 COUNT = 100
@@ -88,6 +89,7 @@ def test_failures_at_all_points_of_a_level_name_none_of_them() -> None:
     assert " those of " not in found.claim
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fate", "kind"),
     [(half_of_the_slow_at_the_largest_window, "failures"), (some_stall, "stalls")],
@@ -100,7 +102,7 @@ def test_power(fate: Fate, kind: str) -> None:
     assert sum("at window sum 4 MiB" in one.claim for (one,) in filter(None, told)) >= 0.9 * COUNT
 
 
-@pytest.mark.parametrize("fate", [one_of_twenty, an_outage])
+@pytest.mark.parametrize("fate", long_after(1, of=[one_of_twenty, an_outage]))
 def test_failures_at_random_are_told_and_nothing_is_claimed_of_levels(fate: Fate) -> None:
     """With a rate of 5 %, more than 11 of 100 have a chance of 0.4 %."""
     found = [answers(fate, seed) for seed in range(COUNT)]

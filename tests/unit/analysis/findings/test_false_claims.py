@@ -13,6 +13,7 @@ MOST = 6
 """Of 40 campaigns: more come with a probability of 0.3 % where 5 % of campaigns have a false claim."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["neighbours 0.7", "one point, hourly, a daily cycle"])
 def test_campaigns_that_share_noise_say_what_each_says_alone(name: str) -> None:
     kind = KINDS[name]

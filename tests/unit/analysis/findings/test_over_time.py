@@ -15,6 +15,7 @@ from flowsweep.analysis.findings.steps import moments
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.step_times import around
+from long_tests import long_after
 from synthetic_campaigns import Row
 
 TEN_MINUTES_S = 600.0
@@ -30,7 +31,7 @@ def day(_day: int, at_h: float) -> float:
 
 
 @pytest.mark.parametrize("hours", [6, 24])
-@pytest.mark.parametrize("begins_h", [0, 12])
+@pytest.mark.parametrize("begins_h", long_after(1, of=[0, 12]))
 def test_a_daily_cycle_is_no_drift(hours: float, begins_h: float) -> None:
     """It was "drifted −66.5 % [−73, −58]", and +156 % if begun twelve hours later."""
     for seed in range(3):
@@ -135,7 +136,7 @@ NULLS: dict[str, Callable[[np.random.Generator], Any]] = {
 }
 
 
-@pytest.mark.parametrize("null", NULLS)
+@pytest.mark.parametrize("null", long_after(2, of=NULLS))
 def test_noise_of_any_kind_is_seldom_a_claim(null: str) -> None:
     """With correlation 0.7 it was one in 85 % of campaigns. Of 12 at 5 %: P(more than 3) = 0.002."""
     campaigns = (watched(NULLS[null](np.random.default_rng((3, seed))), TEN_MINUTES_S) for seed in range(12))

@@ -12,6 +12,7 @@ from flowsweep.plan.searching.model import BestSearch
 from flowsweep.schedule.search.best import best_of, decide_best
 from flowsweep.schedule.search.levels import in_agreement
 from flowsweep.schedule.search.tried import Tried
+from long_tests import long_after
 from searched_responses import Noise, independent
 from searched_settings import BAD_STATE, LEVELS, NOISE, PRECISION, UNLIKE, asked, searched, shortfall
 
@@ -27,7 +28,7 @@ _TRIALS_OF_A_SETTING = {UNLIKE: 10, BAD_STATE: 40}
 
 
 @pytest.mark.parametrize("noise", NOISE.values(), ids=NOISE)
-@pytest.mark.parametrize("kind", LEVELS)
+@pytest.mark.parametrize("kind", long_after(2, of=LEVELS))
 def test_no_other_setting_is_better_by_more_than_was_asked(kind: str, noise: Noise) -> None:
     generator = np.random.default_rng(190)
     shares = []

@@ -12,6 +12,7 @@ from flowsweep.schedule.search.belief import Belief, whole_from
 from flowsweep.schedule.search.levels import levels_of
 from flowsweep.schedule.search.plateau import belief_of, decide
 from flowsweep.schedule.search.tried import Tried
+from long_tests import long_after, long_but_for
 from searched_responses import (
     CASES,
     HIGH_BYTES,
@@ -44,7 +45,7 @@ KINDS_OF_NOISE = {
 
 
 @pytest.mark.parametrize("noise", KINDS_OF_NOISE.values(), ids=KINDS_OF_NOISE)
-@pytest.mark.parametrize("kind", ["corner", "soft"])
+@pytest.mark.parametrize("kind", long_but_for("corner", of=["corner", "soft"]))
 def test_the_smallest_window_that_is_enough_is_found_in_a_fraction_of_a_grid(kind: str, noise: Noise) -> None:
     generator = np.random.default_rng(19)
     cases = [CASES[kind](generator) for _ in range(SEARCHES)]
@@ -62,7 +63,9 @@ def test_the_smallest_window_that_is_enough_is_found_in_a_fraction_of_a_grid(kin
     assert sum(bool(holds(one, case)) for one, case in zip(found, cases, strict=True)) >= SEARCHES - 2
 
 
-@pytest.mark.parametrize("kind", ["shoulder", "declining", "falls off", "dip", "two levels"])
+@pytest.mark.parametrize(
+    "kind", long_after(2, of=["shoulder", "declining", "falls off", "dip", "two levels"])
+)
 def test_what_goes_on_beyond_does_not_move_where_the_plateau_begins(kind: str) -> None:
     generator = np.random.default_rng(23)
     cases = [CASES[kind](generator) for _ in range(SEARCHES)]
@@ -300,6 +303,7 @@ def test_searches_for_flows_end_over_any_range(most: int) -> None:
         assert found.trials <= 60
 
 
+@pytest.mark.long
 def test_who_wants_to_be_surer_takes_more_trials() -> None:
     medians = []
     for confidence in (0.8, 0.95, 0.99):

@@ -28,6 +28,7 @@ def test_bytes_are_left_out_where_the_rate_is_not_known() -> None:
     assert rehearsed(search.model_copy(update={"bytes_max": 1}), TERMS, 60) == rehearsed(search, TERMS, 60)
 
 
+@pytest.mark.long
 def test_where_the_rate_is_known_bytes_end_a_search() -> None:
     """At 80 Mbit/s a trial sends 10 MB: 25 times that hold more than one round, and no search to 2 %."""
     search = asked(precision=0.02).model_copy(update={"bytes_max": 250_000_000})

@@ -8,7 +8,7 @@ from analysis_support import STARTED_AT
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import tables_of
-from summary_support import summary_rows
+from summary_support import summed
 
 LOSSES = {8_000_000: 0, 16_000_000: 1, 32_000_000: 30}
 """Lost of a thousand, by rate."""
@@ -35,7 +35,7 @@ def found():
         for index, outcome in enumerate(campaign())
     ]
     tables = tables_of(outcomes)
-    rows = summary_rows(tables)
+    rows = summed(*outcomes)
     return findings(rows, tables=tables)
 
 
@@ -84,7 +84,7 @@ def test_a_rate_at_which_nothing_came_counts():
         for rate, lost in rates.items()
     ]
     tables = tables_of(outcomes)
-    rows = summary_rows(tables)
+    rows = summed(*outcomes)
     assert {row["goodput_bps"] for row in rows if row["rate_sum_bps"] == 16_000_000} == {0.0}
     [loss] = [one for one in findings(rows, tables=tables) if one.kind == "loss"]
     assert loss.claim == (
@@ -112,7 +112,7 @@ def test_a_trial_with_broken_flows_below_the_highest_rate_is_named(lost, words):
     torn = make_udp_trial(repeat=4, flows=2, rate_bps=8_000_000)
     outcomes.append(make_udp_outcome(torn, [Stream(sent=1_000, lost=lost), Stream(broken_at_s=2)]))
     tables = tables_of(outcomes)
-    rows = summary_rows(tables)
+    rows = summed(*outcomes)
     assert [row["loss"] for row in rows if row["status"] != "ok"] == [lost / 1_000]
     [loss] = [one for one in findings(rows, tables=tables) if one.kind == "loss"]
     assert loss.claim.startswith("a → b: up to 32.0 Mbit/s no trial loses more than 0.100 % of its datagrams")
@@ -153,7 +153,7 @@ def test_rates_at_which_flows_broke_in_all_trials_were_offered(lossy, torn, clai
         for broken_at_s in (2 if rate in torn else None,)
     ]
     tables = tables_of(outcomes)
-    [loss] = [one for one in findings(summary_rows(tables), tables=tables) if one.kind == "loss"]
+    [loss] = [one for one in findings(summed(*outcomes), tables=tables) if one.kind == "loss"]
     assert loss.claim == f"a → b: {claim}"
     assert (loss.interval_low, loss.interval_high) == interval
 
@@ -171,7 +171,7 @@ def test_a_rate_at_which_no_flow_broke_is_not_within_those_at_which_all_did():
     ]
     tables = tables_of(outcomes)
     rows = [
-        row | ({"offered_share": 0.5} if row["rate_sum_bps"] == 48e6 else {}) for row in summary_rows(tables)
+        row | ({"offered_share": 0.5} if row["rate_sum_bps"] == 48e6 else {}) for row in summed(*outcomes)
     ]
     [loss] = [one for one in findings(rows, tables=tables) if one.kind == "loss"]
     where = "; at 32.0 Mbit/s and from 64.0 Mbit/s to 96.0 Mbit/s flows broke in all 9 trials; in 3 trials"
@@ -196,7 +196,7 @@ def test_the_interval_does_not_end_where_flows_broke_in_some_trials_only(torn, i
     ]
     tables = tables_of(outcomes)
     rows = [
-        row | ({"offered_share": 0.5} if row["rate_sum_bps"] == 32e6 else {}) for row in summary_rows(tables)
+        row | ({"offered_share": 0.5} if row["rate_sum_bps"] == 32e6 else {}) for row in summed(*outcomes)
     ]
     [loss] = [one for one in findings(rows, tables=tables) if one.kind == "loss"]
     assert "up to 16.0 Mbit/s, the highest rate that was offered in a whole trial" in loss.claim

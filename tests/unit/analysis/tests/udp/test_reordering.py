@@ -5,14 +5,11 @@ from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.tests.udp.loss import broken_hypotheses
-from flowsweep.archive import tables_of
-from summary_support import summary_rows
+from summary_support import summed
 
 
 def rows_of(*streams: Stream) -> list[Row]:
-    return summary_rows(
-        tables_of([make_udp_outcome(make_udp_trial(repeat=n), [one]) for n, one in enumerate(streams, 1)])
-    )
+    return summed(*(make_udp_outcome(make_udp_trial(repeat=n), [one]) for n, one in enumerate(streams, 1)))
 
 
 def reordering(rows: list[Row]) -> list[Finding]:
