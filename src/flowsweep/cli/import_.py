@@ -70,7 +70,8 @@ def import_results(
     for told in (*result.problems, *result.remarks):
         say(told, err=True)
     if result.files_read:
-        already = f", {result.known} were there already" if result.known else ""
+        were = "was" if result.known == 1 else "were"
+        already = f", {result.known} {were} there already" if result.known else ""
         say(f"{counted(result.taken, 'trial')} imported from {counted(result.files_read, 'file')}{already}")
         say(f"archive: {archive}\nnext: flowsweep report {quote(str(archive))} -o report.html")
     raise typer.Exit(_exit_code(result))
