@@ -16,7 +16,7 @@ from flowsweep.alarms.alarm import Alarm, is_of, moment_of, moment_text, sentenc
 from flowsweep.alarms.delivery.ledger import Deliveries, Ledger, read_deliveries
 from flowsweep.alarms.delivery.message import Message
 from flowsweep.archive import disk
-from flowsweep.archive.campaign import Campaign, begun_unix_ns, open_folder, read_campaign
+from flowsweep.archive.campaign import Campaign, begun_unix_ns, is_imported, open_folder, read_campaign
 from flowsweep.archive.folder import Folder
 from flowsweep.campaigns.succession import goes_on_in
 from flowsweep.cli.alarms_targets import targets_of_archive, targets_of_plan
@@ -114,12 +114,16 @@ def _settings(
 
 
 def _plan(archive: Path, campaign: Campaign) -> Plan:
+    if is_imported(campaign):
+        raise ArchiveError(
+            f"{archive}: imported, not measured here: alarms are of sweeps with times; `flowsweep "
+            "compare` compares two archives"
+        )
     try:
         plan = Plan.model_validate_json(campaign.plan_json)
     except ValidationError as error:
         raise ArchiveError(
-            f"{archive}: has no plan that this Flowsweep understands: it was imported, or is of "
-            "another version"
+            f"{archive}: has no plan that this Flowsweep understands, as of another version"
         ) from error
     if not has_times(plan):
         raise ArchiveError(

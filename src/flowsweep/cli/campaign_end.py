@@ -17,9 +17,10 @@ _REASONS_SHOWN = 5
 
 
 def print_end(folder: Path) -> int:
-    """Say in a few lines what a campaign came to; returns the exit code."""
+    """Say in a few lines what a campaign came to; returns the exit code. Imported ones do not count."""
     archive = read_archive(folder)
-    rows = rows_at_end(archive)
+    there = rows_at_end(archive)
+    rows = [row for row in there if not row.get("imported_from")]
     statuses = Counter(row["status"] for row in rows)
     counts = ", ".join(
         f"{statuses[status]} {status}" for status in ("ok", "incomplete", "failed") if statuses[status]
@@ -41,4 +42,6 @@ def print_end(folder: Path) -> int:
         say(f"  {missed}")
     for mark in emulation_marks(rows):
         say(f"  {mark}")
+    if imported := len(there) - len(rows):
+        say(f"  not counted: {counted(imported, 'imported trial')}")
     return 0 if set(statuses) <= {"ok"} and missed is None else EXIT_TRIALS_FAILED

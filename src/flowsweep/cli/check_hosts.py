@@ -5,13 +5,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import typer
+from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
 
 from flowsweep.campaigns.reach import reached_hosts
 from flowsweep.cli.check_packed import seed_to_count_with
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
-from flowsweep.cli.terminal import Screen, say
+from flowsweep.cli.terminal import WIDTH_OF_NO_TERMINAL, Screen, say, wrapped
 from flowsweep.lab import enter_user_namespace_if_needed
 from flowsweep.plan import Plan
 from flowsweep.run.host_checks import look_at_hosts
@@ -20,6 +22,7 @@ from flowsweep.schedule import schedule
 from flowsweep.wording import counted
 
 _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "not known": "dim"}
+_LONGEST_STATUS = max(len(status) for status in _STYLES)
 
 
 def check_hosts(plan: Plan, files: Iterable[Path | None] = ()) -> int:
@@ -62,16 +65,30 @@ def _print_table(console: Screen, checks: Sequence[HostCheck]) -> None:
         table.add_column(title, overflow="fold")
     for check in checks:
         cells = (check.host, check.what, check.status, check.found, check.expected, check.advice)
-        table.add_row(*cells, style=None if check.status == "ok" else _STYLES[check.status])
-    console.print(table)
+        table.add_row(*cells, style=_style(check))
+    unlimited = console.options.update(max_width=WIDTH_OF_NO_TERMINAL)
+    if Measurement.get(console, unlimited, table).minimum <= console.width:
+        console.print(table)
+        return
+    # Words would be broken to fit.
+    for check in checks:
+        line = wrapped(_line(check), "  ", console.width, first="")
+        console.print(Text(line, style=_style(check)), soft_wrap=True)
+
+
+def _style(check: HostCheck) -> str:
+    return "" if check.status == "ok" else _STYLES[check.status]
 
 
 def _print_plain(checks: Sequence[HostCheck]) -> None:
     """One line each, parts behind each other: whoever reads them may be a program."""
-    width = max(len(status) for status in _STYLES)
     for check in checks:
-        advice = f"; to do: {check.advice}" if check.advice else ""
-        say(
-            f"{check.status:<{width}}  {check.host}  {check.what}: found {check.found}; "
-            f"expected {check.expected}{advice}"
-        )
+        say(_line(check))
+
+
+def _line(check: HostCheck) -> str:
+    advice = f"; to do: {check.advice}" if check.advice else ""
+    return (
+        f"{check.status:<{_LONGEST_STATUS}}  {check.host}  {check.what}: found {check.found}; "
+        f"expected {check.expected}{advice}"
+    )

@@ -103,6 +103,8 @@ def _launch(host: str, option: str = "HOST") -> list[str]:
 
 def _hint(host: str) -> str:
     """What a person may have meant who wrote only a name or an address."""
+    if not host.strip():
+        return ""
     if _WITH_PORT.fullmatch(host):
         return _hint_of_port(host)
     if ":" in host and data_address(host).family is None:

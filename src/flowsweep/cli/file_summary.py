@@ -33,7 +33,7 @@ def print_summary(row: TrialRow, parts: Sequence[TrialRow]) -> None:
 def _details(row: TrialRow, parts: Sequence[TrialRow]) -> list[tuple[str, object]]:
     return [
         ("moved", moved_part(row)),
-        *((_BOUNDS[part["mode"] or ""], _alone(part)) for part in parts),
+        *((_BOUNDS[part["mode"] or ""], _alone(part, row)) for part in parts),
         ("waited for", _waits(row)),
         ("device I/O", _device_bytes(row)),
         ("file system", _file_systems(row)),
@@ -63,9 +63,11 @@ def _limited_by(row: TrialRow, parts: Sequence[TrialRow]) -> str:
     return limited_by(row, unclear=unclear, unknown=unknown)
 
 
-def _alone(part: TrialRow) -> str:
+def _alone(part: TrialRow, whole: TrialRow) -> str:
     if not part["error"]:
         return _rate(part)
+    if (part["error"], part["goodput_bps"]) == (whole["error"], None):
+        return "not known: it failed as the whole way did"
     failed = "" if part["goodput_bps"] is None else f"; {part['status']}"
     return f"{_rate(part)}{failed}: {part['error']}"
 

@@ -1,6 +1,7 @@
 """`flowsweep import`: past results of other tools into an archive."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -8,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flowsweep.archive import ArchiveWriter, create_archive, disk
-from flowsweep.archive.campaign import CAMPAIGN_FILE, refuse_what_is_there
+from flowsweep.archive.campaign import CAMPAIGN_FILE, is_imported, read_campaign, refuse_what_is_there
 from flowsweep.archive.folder import Folder
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import go_on_with, make_ready
@@ -67,10 +68,11 @@ def import_results(
             known=known,
             progress=progress,
         )
-    for told in (*result.problems, *result.remarks):
+    for told in (*result.problems, *result.remarks, *_beside_own(archive, result)):
         say(told, err=True)
     if result.files_read:
-        already = f", {result.known} were there already" if result.known else ""
+        were = "was" if result.known == 1 else "were"
+        already = f", {result.known} {were} there already" if result.known else ""
         say(f"{counted(result.taken, 'trial')} imported from {counted(result.files_read, 'file')}{already}")
         say(f"archive: {archive}\nnext: flowsweep report {quote(str(archive))} -o report.html")
     raise typer.Exit(_exit_code(result))
@@ -94,6 +96,15 @@ def _all_files(paths: list[Path]) -> list[Path]:
     for told in empty:
         say(told, err=True)
     return found
+
+
+def _beside_own(folder: Path, result: Imported) -> Iterator[str]:
+    """Say of a campaign that was measured what now has trials of others, too."""
+    if result.taken and not is_imported(read_campaign(Folder(folder))):
+        yield (
+            f"{folder}: is a campaign with a plan. Imported trials stand beside its own in `summary`, "
+            "`findings` and `report`; `status` and the end of `run` count its own alone"
+        )
 
 
 def _exit_code(result: Imported) -> int:

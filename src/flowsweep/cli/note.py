@@ -57,6 +57,8 @@ def note(
     made = Note(at=_moment(at), text=words)
     add_note(folder, made)
     say(f"{made.at:%Y-%m-%d %H:%M:%S} UTC  {made.text}")
+    if made.at > datetime.now(UTC):
+        say("this time is in the future; the note is kept nevertheless", err=True)
     _tell_if_left(archive, campaign, made)
 
 

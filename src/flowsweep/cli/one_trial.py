@@ -154,10 +154,10 @@ def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
         with stopped_by_signals() as stopper, _far_host_as_written(request.host):
             stopper.run(run_campaign(slots, accesses_of(plan.hosts), recorder, events=events))
     except Stopped as stopped:
-        if recorder.begun:
-            finished = counted(len(recorder.outcomes), "finished trial")
-            kept = "nothing kept" if recorder.take_back() else f"{finished} kept in {request.save}"
-            say(f"{stopped}; {kept}", err=True)
+        finished = counted(len(recorder.outcomes), "finished trial")
+        is_kept = recorder.begun and not recorder.take_back()
+        kept = f"{finished} kept in {request.save}" if is_kept else "nothing kept"
+        say(f"{stopped}; {kept}", err=True)
         raise typer.Exit(stopped.exit_code) from None
     except ArchiveError as error:
         if not recorder.begun:

@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from rich import box
+from rich.console import Group, RenderableType
 from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
 
 from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, levels_apart
 from flowsweep.axes import SETTINGS
-from flowsweep.cli.terminal import WIDTH_OF_NO_TERMINAL, Screen
+from flowsweep.cli.terminal import WIDTH_OF_NO_TERMINAL, Screen, wrapped
 from flowsweep.tests import facts_of
 from flowsweep.wording import (
     asked_duration,
@@ -90,11 +92,12 @@ def fitting_table(
     console: Screen,
     *,
     first: Sequence[Column] = (),
-) -> Table:
+) -> RenderableType:
     """Make a sweep's table.
 
     Results that no row has are left out. Where the terminal is too narrow for all, so are the window per flow
-    beside flows and window sum, and then the last results: it says below the table which.
+    beside flows and window sum, and then the last results: it says below the table which. Where it is too
+    narrow for any, all stand in lines, row by row: nothing is cut.
 
     Args:
         sweep: Its name, the table's title.
@@ -106,11 +109,44 @@ def fitting_table(
     unlimited = console.options.update(max_width=WIDTH_OF_NO_TERMINAL)
     present = [(heading, show) for heading, show in results if any(show(row) for row in rows)]
     table = _table(sweep, rows, present, first, kept=len(present), all_parameters=True)
-    for kept in range(len(present), 0, -1):
+    for kept in range(len(present), -1, -1):
         if Measurement.get(console, unlimited, table).maximum <= console.width:
-            break
-        table = _table(sweep, rows, present, first, kept=kept, all_parameters=False)
-    return table
+            return table
+        if kept:
+            table = _table(sweep, rows, present, first, kept=kept, all_parameters=False)
+    return _lines(sweep, rows, present, first, console.width)
+
+
+def _lines(
+    sweep: str, rows: Sequence[Row], results: Sequence[Column], first: Sequence[Column], width: int
+) -> Group:
+    """Write a table's cells behind their headings, a few lines for each row."""
+    varying, same = _told_apart(rows)
+    lines = [Text(sweep, style="bold")]
+    for row in rows:
+        known = [(heading, show(row)) for heading, show in (*varying, *results)]
+        told = " · ".join(f"{heading} {text}" for heading, text in known if text)
+        name = " ".join(show(row) for _, show in first)
+        text = "\n".join(filter(None, (name, wrapped(told, "  ", width))))
+        lines.append(Text(text, style=_style(row)))
+    return Group(*lines, Text(wrapped(" · ".join(same), "", width), style="table.caption"))
+
+
+def _told_apart(rows: Sequence[Row]) -> tuple[list[Column], list[str]]:
+    """Parameters in which rows differ, and in words those in which all are the same."""
+    varying: list[Column] = []
+    same: list[str] = []
+    for heading, show in (*_parameters(rows), _STATUS):
+        shown = {show(row) for row in rows}
+        if len(shown) > 1:
+            varying.append((heading, show))
+        elif any(shown):
+            same.append(f"{heading} {shown.pop()}")
+    return varying, same
+
+
+def _style(row: Mapping[str, Any]) -> str:
+    return "" if row.get("status", "ok") == "ok" else "yellow"
 
 
 def _table(
@@ -123,14 +159,7 @@ def _table(
     all_parameters: bool,
 ) -> Table:
     """`kept`: how many results are shown; `all_parameters`: also those that others give."""
-    varying: list[Column] = []
-    same: list[str] = []
-    for heading, show in (*_parameters(rows), _STATUS):
-        shown = {show(row) for row in rows}
-        if len(shown) > 1:
-            varying.append((heading, show))
-        elif any(shown):
-            same.append(f"{heading} {shown.pop()}")
+    varying, same = _told_apart(rows)
     left_out = [heading for heading, _ in results[kept:]]
     if not all_parameters and _GIVEN_BY.issubset(heading for heading, _ in varying):
         left_out = [_GIVEN, *left_out]
@@ -152,7 +181,7 @@ def _table(
         )
     for row in rows:
         cells = [show(row) for _, show in (*first, *varying, *results[:kept])]
-        table.add_row(*cells, style=None if row.get("status", "ok") == "ok" else "yellow")
+        table.add_row(*cells, style=_style(row))
     return table
 
 

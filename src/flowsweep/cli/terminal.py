@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterable
@@ -132,6 +133,10 @@ class Screen(Console):
             markup=False,
             emoji=False,
         )
+        if self.is_dumb_terminal:
+            # Rich takes 80 columns for granted there, whatever it is told.
+            columns, self.height = shutil.get_terminal_size()
+            self.width = width or columns
 
     @classmethod
     def for_tables(cls) -> Self:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import ibis.expr.types as ir
 import pyarrow as pa
@@ -46,32 +47,38 @@ def write_workbook(path: Path, tables: Mapping[str, ir.Table]) -> int:
                 f"{name} has {content.num_rows} rows, and a sheet holds {MOST_ROWS - _HEADER_ROWS} beside "
                 f"its header: export it as csv or parquet, or choose other tables with --table"
             )
-    options = {
-        "strings_to_formulas": False, "strings_to_urls": False, "default_date_format": _DATE,
-        "nan_inf_to_errors": True,
-    }  # fmt: skip
     book = BytesIO()
-    try:
-        _write_book(book, contents, options)
-    except FileCreateError as error:
-        # The library hides what the system said.
-        raise error.args[0] from None
+    with TemporaryDirectory(prefix="flowsweep-") as scratch:
+        _write_book(book, contents, scratch)
     path.write_bytes(book.getbuffer())
     return sum(content.num_rows for content in contents.values())
 
 
-def _write_book(file: BytesIO, contents: Mapping[str, pa.Table], options: Mapping[str, object]) -> None:
-    with xlsxwriter.Workbook(file, dict(options)) as book:
-        bold, dim = (
-            book.add_format({"bold": True}),
-            book.add_format({"italic": True, "font_color": "#666666"}),
-        )
-        for name, content in contents.items():
-            _write_sheet(book.add_worksheet(name), content, bold, dim)
-        notes = book.add_worksheet("notes")
-        notes.set_column(0, 0, 100)
-        for row, line in enumerate(_NOTES):
-            notes.write_string(row, 0, line)
+def _write_book(file: BytesIO, contents: Mapping[str, pa.Table], scratch: str) -> None:
+    """Write a workbook; its sheets lie uncompressed in the folder `scratch` meanwhile."""
+    options = {
+        "strings_to_formulas": False, "strings_to_urls": False, "default_date_format": _DATE,
+        "nan_inf_to_errors": True, "tmpdir": scratch,
+    }  # fmt: skip
+    try:
+        with xlsxwriter.Workbook(file, options) as book:
+            bold, dim = (
+                book.add_format({"bold": True}),
+                book.add_format({"italic": True, "font_color": "#666666"}),
+            )
+            for name, content in contents.items():
+                _write_sheet(book.add_worksheet(name), content, bold, dim)
+            notes = book.add_worksheet("notes")
+            notes.set_column(0, 0, 100)
+            for row, line in enumerate(_NOTES):
+                notes.write_string(row, 0, line)
+    except FileCreateError as error:
+        # The library hides what the system said.
+        refused = error.args[0].errno, error.args[0].strerror
+    else:
+        return
+    # Not from within: what the library has open is closed once no error refers to it, before `file` is.
+    raise OSError(*refused, scratch)
 
 
 _DATE = "yyyy-mm-dd hh:mm:ss"

@@ -8,7 +8,10 @@ from flowsweep.wording import counted, direction_of
 
 
 def further_directions(count: int, highest: Sequence[Highest], best: Sequence[Highest]) -> list[str]:
-    """What other directions reach, by the same test; between which two of them, where there are several."""
+    """What other directions reach, by the same test; between which two of them, where there are several.
+
+    Each has its highest goodput at settings of its own: where these differ, they are told.
+    """
     if not count:
         return []
     said = f"{counted(count, 'further direction')} {'has' if count == 1 else 'have'} no higher goodput"
@@ -25,5 +28,15 @@ def further_directions(count: int, highest: Sequence[Highest], best: Sequence[Hi
     )
     if len(others) < count:
         return [f"{said}."]
-    ends = [f"{one.direction} {one.number} {one.unit}" for one in (others[0], others[-1])]
-    return [f"{said}: {' to '.join(dict.fromkeys(ends))}."]
+    ends = others[0], others[-1]
+    unlike = len({_settings(one) for one in (*best, *ends)}) > 1
+    told = [
+        f"{one.direction} {one.number} {one.unit}{f' (at {_settings(one)})' if unlike else ''}"
+        for one in ends
+    ]
+    return [f"{said}: {' to '.join(dict.fromkeys(told))}."]
+
+
+def _settings(one: Highest) -> str:
+    """Where it was found, without remarks on its number."""
+    return one.place.partition(";")[0]

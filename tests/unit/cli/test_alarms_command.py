@@ -15,7 +15,7 @@ import pytest
 from alarm_archives import nightly_archive, plan_of
 from flowsweep.alarms.delivery.ledger import LEDGER_FILE, read_deliveries
 from flowsweep.alarms.told import is_end_untold
-from flowsweep.archive import open_archive_for_writing, read_archive
+from flowsweep.archive import create_archive, open_archive_for_writing, read_archive
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.totals import read_so_far
 from flowsweep.cli.alarms_of_service import _left
@@ -218,6 +218,14 @@ def test_what_ran_once_or_was_imported_has_no_alarms(tmp_path: Path) -> None:
     folder = nightly_archive(tmp_path / "a", once, [1.0], timedelta(hours=26))
     code, said = code_and_text("alarms", folder)
     assert (code, "its sweeps ran once, so there is no usual level to differ from" in said) == (2, True)
+    for plan, told in (
+        ({"campaign": {"name": "theirs"}, "sweeps": []}, "imported, not measured here: alarms are of sweeps"),
+        ({"unknown": 1}, "has no plan that this Flowsweep understands, as of another version"),
+    ):
+        folder = tmp_path / told[:3]
+        create_archive(folder, plan_json=json.dumps(plan), seed=0).close()
+        code, said = code_and_text("alarms", folder)
+        assert (code, said.startswith(f"{folder}: {told}")) == (2, True)
 
 
 def test_a_torn_journal_is_told(archive: Path) -> None:

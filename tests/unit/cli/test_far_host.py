@@ -43,6 +43,13 @@ def test_a_port_of_ssh_is_answered_with_how_it_is_written(host: str, hint: str) 
     assert said.endswith(hint)
 
 
+@pytest.mark.parametrize("host", ["", " "])
+def test_no_host_is_no_name_of_another_machine(host: str) -> None:
+    """It was told to write `ssh:`, which is refused, too."""
+    expected = "expected local, ssh:DESTINATION, netns:NAME or exec:COMMAND"
+    assert refusal(host) == f"HOST: found {host!r}, {expected}"
+
+
 @pytest.mark.parametrize(
     ("host", "address"),
     [("ssh:alias:7", "192.0.2.7"), ("ssh:fe80::1", "fe80::1"), ("ssh:-p 2222 user@server", "server")],

@@ -1,6 +1,7 @@
 """The rows of `flowsweep check --hosts` and its exit code, without hosts; and what `run` says of the same."""
 
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -67,6 +68,16 @@ def test_a_terminal_gets_a_table(
     checked(tmp_path, monkeypatch, [row("problem", "raise it")])
     out = capsys.readouterr().out
     assert all(word in out for word in ("host", "found", "expected", "what to do", "raise it", "problem"))
+
+
+def test_a_narrow_terminal_breaks_no_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("flowsweep.cli.check_hosts.Screen", lambda: Screen(force_terminal=True, width=40))
+    checked(tmp_path, monkeypatch, [row("problem", "set net.core.wmem_max to 8192")])
+    out = capsys.readouterr().out
+    told = "problem a send window: found 4096; expected at least 8192; to do: set net.core.wmem_max to 8192"
+    assert told in " ".join(re.sub("\x1b\\[[0-9;]*m", "", out).split())
 
 
 def test_run_tells_which_trials_will_fail_before_them() -> None:

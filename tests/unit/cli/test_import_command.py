@@ -1,13 +1,17 @@
-"""What `flowsweep import` refuses before it makes an archive."""
+"""What `flowsweep import` refuses before it makes an archive, and says of one that was measured."""
 
 from pathlib import Path
 
 import pytest
 
+from analysis_support import write_archive
+from flowsweep.cli.campaign_end import print_end
 from flowsweep.errors import ArchiveError, PlanError
 from invoked import invoke
+from summary_support import uneven
 
-IMPORTED = Path(__file__).parents[2] / "contract" / "imported" / "iperf-2.1.8-client.csv"
+FILES = Path(__file__).parents[2] / "contract" / "imported"
+IMPORTED = FILES / "iperf-2.1.8-client.csv"
 
 
 @pytest.fixture
@@ -48,3 +52,23 @@ def test_a_folder_that_is_no_archive_is_refused_with_advice_that_holds_for_impor
         "holds mine, but no archive. Choose a folder that is empty or not there yet, or an archive to add to."
     )
     assert [path.name for path in archive.iterdir()] == ["mine"]
+
+
+def test_what_is_imported_beside_a_measured_campaign_is_told_and_counts_nowhere_as_its_own(
+    archive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`status` counted 1 trial, the end of `run --resume` 2 of which one was not ok."""
+    write_archive(archive, [uneven([125_000_000] * 4)])
+    interrupted = FILES / "iperf3-3.12-interrupted-client.json"
+    result = invoke("import", interrupted, "--archive", archive)
+    assert result.stderr.startswith(f"{archive}: is a campaign with a plan. Imported trials stand beside ")
+    assert print_end(archive) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("1 trial: 1 ok\n")
+    assert said.endswith("\n  not counted: 1 imported trial\n")
+    assert invoke("import", interrupted, "--archive", archive).stderr == "", "nothing new is in it"
+
+
+def test_an_archive_of_imported_trials_takes_more_without_a_word(archive: Path) -> None:
+    for name in ("iperf3-3.12-interrupted-client.json", "iperf-2.1.8-client.csv"):
+        assert "is a campaign" not in invoke("import", FILES / name, "--archive", archive).stderr

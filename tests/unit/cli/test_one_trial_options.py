@@ -167,6 +167,24 @@ def test_a_part_that_fails_is_a_failure_of_the_command(measuring: Measuring) -> 
     assert "the disk is full" in line
 
 
+def test_what_no_part_can_begin_without_is_told_once(measuring: Measuring) -> None:
+    def no_folder(trial: Trial) -> TrialOutcome:
+        failure = Failure(phase="prepare", host="there", kind="no_folder", message="cannot open /none")
+        made = make_file_outcome(trial)
+        return replace(
+            made,
+            record=made.record.model_copy(update={"status": "failed", "failure": failure, "file": None}),
+            samples=made.samples.slice(0, 0),
+        )
+
+    measuring(no_folder)
+    result = invoke("file", "local")
+    assert result.exit_code == EXIT_TRIALS_FAILED, result.output
+    assert result.stdout.count("cannot open /none") == 1
+    for part in ("source storage", "network", "sink storage"):
+        assert f"{part + ' alone':<22}not known: it failed as the whole way did\n" in result.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

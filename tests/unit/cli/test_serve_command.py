@@ -145,6 +145,17 @@ def test_what_is_no_note_is_refused(archive, monkeypatch, capsys, words):
     assert "expected" in capsys.readouterr().err
 
 
+def test_a_note_of_what_has_not_happened_yet_is_kept_and_told_as_one(archive, tmp_path, monkeypatch, capsys):
+    archive = shutil.copytree(archive, tmp_path / "archive")
+    for at, told in (("1min", ""), ("2089-01-31", "this time is in the future; the note is kept")):
+        assert command_line(monkeypatch, "note", str(archive), "x", "--at", at) == 0
+        said = capsys.readouterr()
+        assert said.out.endswith("UTC  x\n")
+        assert said.err.startswith(told)
+        assert bool(said.err) == bool(told)
+    assert read_notes(Folder(archive))[-1].at.year == 2089
+
+
 def test_only_archives_have_notes(tmp_path, monkeypatch, capsys):
     assert command_line(monkeypatch, "note", str(tmp_path), "x") == 2
     assert "not an archive" in capsys.readouterr().err

@@ -203,6 +203,26 @@ def test_a_signal_that_comes_with_the_last_result_still_counts() -> None:
         stopper.run(whole())
 
 
+@pytest.mark.parametrize(("number", "said"), SIGNALS)
+@pytest.mark.parametrize("words", [("tcp",), ("rtt", "--json"), ("file",), ("tcp", "--save")])
+def test_one_trial_that_is_stopped_and_kept_nowhere_says_so(
+    number: signal.Signals,
+    said: str,
+    words: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def run_campaign(*_: object, **__: object) -> None:
+        signal.raise_signal(number)
+        await asyncio.sleep(1)
+
+    load(["tcp"])
+    monkeypatch.setattr("flowsweep.cli.one_trial.run_campaign", run_campaign)
+    folder = [tmp_path / "kept"] if "--save" in words else []
+    result = invoke(words[0], "local", *words[1:], *folder)
+    assert (result.exit_code, result.stdout, result.stderr) == (128 + number, "", f"{said}; nothing kept\n")
+
+
 def test_a_signal_that_is_to_be_ignored_stays_so() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:

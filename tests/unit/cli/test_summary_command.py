@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -75,12 +76,12 @@ def test_the_table_shows_what_differs_and_says_what_is_the_same(archive: Path) -
     assert "…" not in text
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("width", [24, 40, 80, 120])
 def test_a_narrow_terminal_shows_fewer_columns_and_cuts_nothing(archive: Path, width: int) -> None:
     rows = archive_rows(read_archive(archive))
     out = io.StringIO()
     print_table(rows, Screen(file=out, width=width))
-    lines = [line for line in out.getvalue().splitlines() if "prepare on" not in line]
+    lines = [line for line in out.getvalue().splitlines() if not re.search(": (prepare|run) on ", line)]
     assert max(map(len, lines)) <= width
     assert "…" not in out.getvalue()
     assert "goodput" in out.getvalue()
@@ -195,3 +196,16 @@ def test_questions_for_the_round_trip_time_are_no_flows() -> None:
     assert "round trip" in text
     for word in ("mode", "window", "flows", "goodput", "coverage"):
         assert word not in text, word
+
+
+def test_where_no_table_fits_each_trial_has_lines_with_all_that_is_known(archive: Path) -> None:
+    rows = archive_rows(read_archive(archive))
+    out = io.StringIO()
+    print_table(rows, Screen(file=out, width=40))
+    said = out.getvalue()
+    assert all(f"\n{row['trial_id']}\n  path {row['src']} → {row['dst']} · flows " in said for row in rows)
+    words = " ".join(said.split())
+    assert "flows 1 · window sum 256 KiB · window per flow 256 KiB · status ok" in words
+    assert "mean goodput 52.4 Mbit/s" in words
+    assert words.count("interval 1 s · repeat 1") == 1, "what all have in common is said once"
+    assert "no room" not in words

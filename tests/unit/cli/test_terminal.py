@@ -259,3 +259,10 @@ def test_nobody_else_in_the_command_line_writes(path: Path) -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "print"
     ]
     assert {name.rpartition(".")[2] for name in printing} <= {"console", "_console", "Screen(stderr=True)"}
+
+
+def test_a_terminal_that_can_do_little_has_its_own_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("COLUMNS", "50")
+    assert Screen(file=io.StringIO(), force_terminal=True).width == 50
+    assert Screen(file=io.StringIO(), force_terminal=True, width=30).width == 30

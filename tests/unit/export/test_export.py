@@ -1,6 +1,9 @@
 """Tables as files: the same rows in each format, nothing written over, and the limits of a sheet."""
 
 import csv
+import gc
+import resource
+import tempfile
 from datetime import datetime
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -178,6 +181,26 @@ def test_more_rows_than_a_sheet_holds_are_named(tmp_path: Path, monkeypatch: pyt
     write_tables({"trials": table_of(10)}, tmp_path / "a.xlsx", "xlsx")
     # A spreadsheet would round it.
     assert openpyxl.load_workbook(tmp_path / "a.xlsx")["trials"]["B3"].value == str(2**60)
+
+
+def test_sheets_that_find_no_room_meanwhile_are_named_and_leave_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, most[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            write_tables({"trials": table_of(9)}, tmp_path / "a.xlsx", "xlsx")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, most)
+    assert Path(caught.value.filename).parent == scratch
+    del caught
+    gc.collect()  # what the library has open is closed without a complaint
+    assert list(scratch.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [scratch]
 
 
 @pytest.mark.parametrize(

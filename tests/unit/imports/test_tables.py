@@ -169,7 +169,7 @@ def test_equal_results_of_different_files_without_a_time_are_told(tmp_path: Path
     words = ["import", "--archive", str(archive), str(second)]
     done = CliRunner().invoke(app, [*words, str(first)])
     assert done.exit_code == 0
-    assert "3 trials imported from 2 files, 1 were there already" in done.stdout
+    assert "3 trials imported from 2 files, 1 was there already" in done.stdout
     [told] = done.stderr.splitlines()
     assert told.startswith(
         "1 test without a time is equal to one of another file, and taken for the same: "
@@ -186,4 +186,4 @@ def test_equal_results_of_different_files_without_a_time_are_told(tmp_path: Path
     for path in (first, second):
         path.write_text(with_times, encoding="utf-8")
     timed = CliRunner().invoke(app, [*words, str(first)])
-    assert ("1 were there already" in timed.stdout, timed.stderr) == (True, "")
+    assert ("1 was there already" in timed.stdout, timed.stderr) == (True, "")
