@@ -45,6 +45,7 @@ def test_the_page_is_drawn_without_errors_and_without_sideways_scrolling(visit, 
     assert found.requests == []
 
 
+@pytest.mark.long
 def test_a_and_b_stand_beside_each_other_on_a_desk_and_below_each_other_on_a_telephone(visit, text):
     for phone in (False, True):
         page = visit(text, phone=phone).page

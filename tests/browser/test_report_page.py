@@ -75,6 +75,7 @@ def test_what_is_flat_is_drawn_before_the_surface_beside_it(visit):
     assert marks.index(f"drawn {flat}") < marks.index(f"drawn {surface}")
 
 
+@pytest.mark.long
 def test_hover_over_a_surface_tells_value_repeats_and_place(visit):
     found = visit(small_report())
     box = show(found.page, SURFACE).bounding_box()
@@ -128,6 +129,7 @@ def test_a_telephone_shows_every_section_and_both_hosts(visit):
     assert settings.bounding_box()["width"] <= 354
 
 
+@pytest.mark.long
 def test_labels_and_title_of_an_axis_stay_apart_on_a_telephone(visit):
     rows = make_rows(window_sums=[MIB << exponent for exponent in range(4)], repeats=1)
     found = visit(render(make_report_data(rows)), phone=True)
@@ -138,6 +140,7 @@ def test_labels_and_title_of_an_axis_stay_apart_on_a_telephone(visit):
     assert max(box["y"] + box["height"] for box in labels) <= title["y"] + 1
 
 
+@pytest.mark.long
 def test_a_finger_scrolls_over_a_surface_until_the_reader_wants_to_turn_it(visit):
     found = visit(small_report(), phone=True)
     show(found.page, SURFACE)

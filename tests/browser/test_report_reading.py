@@ -58,6 +58,7 @@ def test_a_finding_leads_to_its_figure_which_is_marked(visit):
     assert card.evaluate("node => getComputedStyle(node).boxShadow") != "none"
 
 
+@pytest.mark.long
 def test_a_finding_leads_to_its_method_which_unfolds(visit):
     findings = [make_finding(method="counted"), make_finding(method="weighed")]
     page = visit(small_report(findings=tuple(findings))).page
@@ -69,6 +70,7 @@ def test_a_finding_leads_to_its_method_which_unfolds(visit):
     wait_until_in_view(note)
 
 
+@pytest.mark.long
 def test_every_link_on_the_page_leads_somewhere(visit):
     rows = make_rows(change=seed_000)
     finding = make_finding(
@@ -145,6 +147,7 @@ def test_a_link_to_a_filter_shows_the_same_rows_and_a_direction_is_one_word(visi
     wait_until_in_view(again.locator("#filter"))
 
 
+@pytest.mark.long
 def test_a_direction_is_also_that_of_trials_whose_other_way_ran_at_the_same_time(visit):
     rows = make_rows(change=lambda row: row | {"simultaneous": row["repeat"] == 2})
     page = visit(render(make_report_data(rows))).page

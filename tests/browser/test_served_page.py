@@ -141,6 +141,7 @@ def test_from_a_cell_to_a_curve_to_a_trial(mesh, open_page):
     assert found.requests == []
 
 
+@pytest.mark.long
 def test_a_link_shows_the_same_to_somebody_else(mesh, open_page):
     page = open_page(mesh, f"{PATH}&show=rtt").page
     drawn(page)
@@ -164,6 +165,7 @@ def test_a_link_shows_the_same_to_somebody_else(mesh, open_page):
     page.wait_for_url("**last=3600**")
 
 
+@pytest.mark.long
 def test_the_report_of_a_span(mesh, open_page):
     page = open_page(mesh, PATH).page
     drawn(page)

@@ -123,6 +123,7 @@ def test_an_address_that_is_refused_has_the_reason(mesh, open_page):
     )
 
 
+@pytest.mark.long
 def test_a_curve_is_named_and_coloured_by_its_point(mesh, open_page):
     page = open_page(mesh).page
     page.route(SERIES, with_lines_of(0, 1))
@@ -136,6 +137,7 @@ def test_a_curve_is_named_and_coloured_by_its_point(mesh, open_page):
     expect(page.locator("#trials thead")).to_contain_text("Point")
 
 
+@pytest.mark.long
 def test_a_curve_that_the_reader_put_away_stays_away(mesh, open_page):
     page = open_page(mesh, stopped=True).page
     page.route(SERIES, with_lines_of(0, 1))

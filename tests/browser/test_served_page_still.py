@@ -104,6 +104,7 @@ def asked_again(page: Page, told: str) -> None:
     expect(page.locator("#shown")).to_contain_text(told)
 
 
+@pytest.mark.long
 def test_who_is_in_the_table_stays_there_while_trials_come_and_go(mesh, open_page):
     page = open_page(mesh).page
     without: list[str] = []

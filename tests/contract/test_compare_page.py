@@ -72,6 +72,7 @@ def cells_of(lines: list[str]) -> list[list[str]]:
     return rows
 
 
+@pytest.mark.long
 def test_the_page_says_what_the_command_prints(archives: tuple[Path, Path], page: Path) -> None:
     told = invoke("compare", *archives, "-o", page, "--fail-if", "slower")
     assert told.exit_code == 1, told.output

@@ -75,6 +75,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_the_site_builds_with_every_page_and_every_link(site: Path) -> None:
     missing = [
         page

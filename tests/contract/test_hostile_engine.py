@@ -148,7 +148,9 @@ def test_no_misbehaviour_fills_the_controllers_memory(tmp_path: Path) -> None:
     assert {name: mb for name, mb in taken_mb.items() if mb > MEMORY_MB} == {}
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.long)]
+)
 def test_a_signal_ends_a_campaign_whatever_its_engines_do(
     tmp_path: Path, number: signal.Signals, code: int
 ) -> None:

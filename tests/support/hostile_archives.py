@@ -1,5 +1,6 @@
 """Archives from a stranger who means ill, and a canary outside that tells when it is touched."""
 
+import contextlib
 import ctypes
 import json
 import os
@@ -148,10 +149,9 @@ def _special(folder: Path, draw: random.Random, outside: Path) -> str:
             case "pipe":
                 os.mkfifo(path)
             case "socket":
-                with socket.socket(socket.AF_UNIX) as bound:
-                    os.chdir(path.parent)
+                # A socket's whole path may be too long for its address.
+                with socket.socket(socket.AF_UNIX) as bound, contextlib.chdir(path.parent):
                     bound.bind(path.name)
-                    os.chdir("/")
             case "folder":
                 path.mkdir()
             case "file":

@@ -42,7 +42,7 @@ def plan(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture(params=["merged", "loose"])
+@pytest.fixture(params=long_after(1, of=["merged", "loose"]))
 def archive(request: pytest.FixtureRequest, plan: Path, tmp_path: Path) -> Iterator[Path]:
     """A whole campaign, of whose journal the last byte is gone."""
     folder = tmp_path / "archive"

@@ -13,6 +13,7 @@ from flowsweep.archive import open_archive_for_writing, read_archive, reader
 from flowsweep.archive.journal import frame, parse
 from flowsweep.archive.verify import verify_archive
 from flowsweep.errors import ArchiveError
+from long_tests import long_after
 
 pytestmark = pytest.mark.whole
 
@@ -20,7 +21,7 @@ TRIALS = 4
 STEP = 149
 
 
-@pytest.fixture(params=[False, True], ids=["loose", "merged"], scope="module")
+@pytest.fixture(params=long_after(1, of=[False, True]), ids=["loose", "merged"], scope="module")
 def pristine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pristine") / "archive"
     write_campaign(folder, TRIALS, merged=request.param)

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.whole
 ATTACKS = 60
 
 
+@pytest.mark.long
 def test_nothing_outside_a_hostile_archive_is_touched(tmp_path: Path) -> None:
     canary = Canary(tmp_path / "outside")
     for seed in range(ATTACKS):

@@ -54,6 +54,7 @@ def test_hours_may_reach_over_midnight() -> None:
     assert " 14 of 28 did not end ok from 23:00 to 01:00 UTC, 0 of 308 at other hours" in found.claim
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("directions", [1, 2])
 def test_outages_at_any_hour_are_no_habit(directions: int) -> None:
     """Hours of them seem to tell of the time of day, as trial by trial they would."""

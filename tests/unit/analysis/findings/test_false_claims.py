@@ -38,6 +38,7 @@ def test_where_nothing_is_to_be_found_little_is_claimed(name: str) -> None:
         assert counted(KINDS[name], range(SOME))["any false claim"] <= MOST
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [

@@ -12,6 +12,7 @@ from analysis_support import STARTED_AT
 from campaigns_over_time import claims, watched
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
+from long_tests import long_after
 from synthetic_campaigns import Row
 
 NOISE = 0.01
@@ -40,7 +41,13 @@ def of_the_day(rows: list[Row]) -> Finding:
 
 @pytest.mark.parametrize(
     ("count", "at", "change"),
-    [(336, 200, -0.5), (336, 168, -0.5), (1440, 174, -0.26), (1440, 171, -0.05), (720, 714, -0.9)],
+    [
+        (336, 200, -0.5),
+        *(
+            pytest.param(*one, marks=pytest.mark.long)
+            for one in ((336, 168, -0.5), (1440, 174, -0.26), (1440, 171, -0.05), (720, 714, -0.9))
+        ),
+    ],
 )
 def test_a_step_has_its_size_and_its_time(count: int, at: int, change: float) -> None:
     """Of 336 trials −50 % was "may be chance"; of 1440 −26 % was −11.3 %, half a day off."""
@@ -69,7 +76,7 @@ def test_noise_of_months_is_no_step_and_no_cycle() -> None:
     assert [claims(hourly(noise(720, seed))) for seed in range(4)] == [{}] * 4
 
 
-@pytest.mark.parametrize("days", [30, 120])
+@pytest.mark.parametrize("days", long_after(1, of=[30, 120]))
 def test_a_daily_cycle_of_months_has_its_size(days: int) -> None:
     """Means of half a day and more held nothing of it: ±22 % [0, 100000000]."""
     hours = np.arange(24 * days)
@@ -100,7 +107,7 @@ def test_weekends_are_a_week_and_no_other_period() -> None:
     assert told["cycle"].claim.endswith("; it is lowest from Monday to Friday.")
 
 
-@pytest.mark.parametrize("share", [0.1, 0.05])
+@pytest.mark.parametrize("share", long_after(1, of=[0.1, 0.05]))
 def test_an_upgrade_is_told_from_the_flows_that_were_used_more_since(share: float) -> None:
     """Points were taken out of values alone: +60 % was +5.5 %."""
     generator = np.random.default_rng(3)
