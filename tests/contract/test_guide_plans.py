@@ -1,6 +1,9 @@
-"""The plans of the guide are plans: each can run as it stands there, at whatever hour it begins."""
+"""The plans of the documentation are plans: each can run as it stands there, at whatever hour it begins."""
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -78,3 +81,20 @@ def test_what_is_left_out_is_of_blocks_that_are_there() -> None:
 def test_each_example_can_run_at_every_hour(example: Path) -> None:
     plan = parse_plan(example.read_text(encoding="utf-8"), example.name)
     assert not has_times(plan) or never_fits(plan) == {}
+
+
+def test_the_plan_of_the_toy_test_is_one_as_its_page_loads_the_package(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "development" / "new-test.md").read_text(encoding="utf-8")
+    plan = tmp_path / "plan.toml"
+    built = "engine/target/debug/examples/noop"  # here any program does
+    plan.write_text(BLOCK.findall(page)[0].replace(built, sys.executable), encoding="utf-8")
+    (code,) = re.findall(r'python -c "([^"]*)"', page)
+    checked = subprocess.run(
+        [sys.executable, "-c", code, "check", str(plan)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=os.environ | {"PYTHONPATH": f"{ROOT / 'tests'}{os.pathsep}{ROOT / 'src'}"},
+    )
+    assert (checked.returncode, "2 points" in checked.stdout) == (0, True), checked.stderr
