@@ -185,6 +185,9 @@ class OpenCampaign:
     def compared_with(self, other: "OpenCampaign", *, margin: float = EQUIVALENCE_MARGIN) -> Comparison:
         """Compare another campaign with this one: the shifts are those of the other.
 
+        Returns:
+            The comparison, whose `overall` is None where no point has a goodput in both campaigns.
+
         Raises:
             ValueError: The margin is not above 0 and at most half.
         """

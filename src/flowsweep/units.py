@@ -1,7 +1,8 @@
-"""Quantities: read from a plan ("87.5ms", "512KiB", "100Mbit/s") and written back exactly.
+"""For plans: quantities ("87.5ms", "512KiB", "100Mbit/s"), read and written back exactly.
 
 Times are whole nanoseconds, sizes whole bytes and rates whole bit/s.
-KB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB powers of 1024 (IEC 80000-13).
+KB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB powers of 1024 (IEC 80000-13). What people read, in few
+digits, is in `flowsweep.wording`.
 """
 
 import difflib

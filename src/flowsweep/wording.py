@@ -1,4 +1,4 @@
-"""Words for people: quantities with 3 significant digits, counts, directions, windows.
+"""For people: words for quantities with 3 significant digits, counts, directions, windows.
 
 The same thing is said in the same words in tables, figures, pages and messages. Text that a plan can read
 back is in `flowsweep.units`.

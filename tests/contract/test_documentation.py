@@ -13,6 +13,7 @@ from site_hooks import relinked, site_path
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md")])
 LINK = re.compile(r"\]\((?![a-z]+:)([^)\s#]*)(?:#([^)\s]*))?\)")
 MENTION = re.compile(r"(?<![\w/.])docs/[\w/-]+\.\w+")
+CODE = re.compile(r"`([\w./-]+\.(?:json|py|rs|sql|toml))`")
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 LOADED = re.compile(r"<(?:script|img|iframe)[^>]* src=\"?([^\s\">]+)|<link[^>]* href=\"?([^\s\">]+)")
 
@@ -50,6 +51,25 @@ def test_every_page_that_code_and_messages_name_is_there() -> None:
         for path in [*sources, *engine]
         for mention in MENTION.findall(path.read_text(encoding="utf-8"))
         if not (ROOT / mention).exists()
+    }
+    assert lost == set()
+
+
+def test_every_file_of_code_that_the_pages_for_developers_name_is_there() -> None:
+    pages = [
+        ROOT / "ARCHITECTURE.md",
+        ROOT / "CONTRIBUTING.md",
+        *(ROOT / "docs" / "development").glob("*.md"),
+    ]
+    engine = ("src", "tests", "examples")
+    trees = ("src", "tests", "tools", "bench", "schema", *(f"engine/*/{folder}" for folder in engine))
+    patterns = ("*.*", ".cargo/*", "engine/*/Cargo.toml", *(f"{tree}/**/*.*" for tree in trees))
+    there = [f"/{path.relative_to(ROOT)}" for pattern in patterns for path in ROOT.glob(pattern)]
+    lost = {
+        f"{page.name}: {name}"
+        for page in pages
+        for name in CODE.findall(FENCED.sub("", page.read_text(encoding="utf-8")))
+        if "TEST" not in name and not any(path.endswith(f"/{name}") for path in there)
     }
     assert lost == set()
 

@@ -18,7 +18,7 @@ from analysis_support import Row, make_campaign, write_archive
 from flowsweep import analysis
 from flowsweep.analysis.binning.alignment import flow_starts, kept_starts
 from flowsweep.analysis.binning.byte_balance import balance
-from flowsweep.analysis.binning.truncated_durations import durations_cut
+from flowsweep.analysis.binning.shorter_durations import durations_cut
 from flowsweep.analysis.tests.tcp.flow_totals import flow_totals
 from flowsweep.analysis.tests.tcp.limits import trial_limits
 from flowsweep.archive import Tables, backend, read_archive

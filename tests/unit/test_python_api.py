@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_code_of_the_page_runs(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    blocks = blocks_of_page()
     assert len(blocks) == 6
     monkeypatch.chdir(folder.parent)
     names: dict[str, object] = {}
@@ -47,6 +47,20 @@ def test_the_code_of_the_page_runs(
     assert len(names["trials"]) == 16
     # 256 KiB in 40 ms: 52.4 Mbit/s
     assert names["grid"].loc[1 << 18, 1] == pytest.approx(52.4e6, rel=0.01)
+
+
+def test_the_comparison_of_the_page_runs_for_campaigns_without_a_common_point(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_archive(tmp_path / "after", make_campaign(flows=(4,), window_sums=(1 << 18,), with_failures=False))
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"flowsweep": flowsweep, "campaign": flowsweep.open(folder)}
+    exec(compile(blocks_of_page()[-1], f"{PAGE.name}, last block", "exec"), names)
+    assert names["after"].overall is None
+
+
+def blocks_of_page() -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
 def test_tables_are_those_of_the_archive(folder: Path) -> None:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from flowsweep.analysis.background.shares import ShareIntervalRow, ShareRow
 from flowsweep.analysis.binning.interval_goodput import IntervalRow
-from flowsweep.analysis.binning.truncated_durations import CutRow
+from flowsweep.analysis.binning.shorter_durations import CutRow
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind, Finding
 from flowsweep.analysis.grid_rows import CellRow
 from flowsweep.analysis.monitors.facts import MonitorFacts
@@ -76,7 +76,7 @@ class FigureData:
     intervals: Sequence[IntervalRow] = ()
     """Rows of `flowsweep.analysis.binning.interval_goodput`; none of an imported archive."""
     truncated: Sequence[CutRow] = ()
-    """Rows of `flowsweep.analysis.binning.truncated_durations`, likewise."""
+    """Rows of `flowsweep.analysis.binning.shorter_durations`, likewise."""
     spacings: Sequence[SpacingRow] = ()
     """Rows of `flowsweep.analysis.spacing_steps`; none without trials of datagrams."""
     hops: Sequence[HopRow] = ()

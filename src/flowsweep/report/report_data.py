@@ -19,8 +19,8 @@ from flowsweep.analysis import (
 )
 from flowsweep.analysis.background.shares import ShareIntervalRow, ShareRow, series, shares, traffic_bins
 from flowsweep.analysis.binning.interval_goodput import IntervalRow
+from flowsweep.analysis.binning.shorter_durations import CutRow
 from flowsweep.analysis.binning.timed_trials import timed_trials
-from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.topics import findings

@@ -11,7 +11,7 @@ from analysis_support import make_campaign
 from flowsweep.analysis import bins, cells, flow_states, intervals, points
 from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.analysis.binning.byte_balance import balance
-from flowsweep.analysis.binning.truncated_durations import durations_cut
+from flowsweep.analysis.binning.shorter_durations import durations_cut
 from flowsweep.analysis.expressions import quotient, share
 from flowsweep.analysis.summarising.samples import sampled
 from flowsweep.analysis.summarising.summary import concluded

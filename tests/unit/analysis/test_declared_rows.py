@@ -11,7 +11,7 @@ from flowsweep.analysis import bins, cells, core_loads, intervals, points, spaci
 from flowsweep.analysis.background.shares import ShareIntervalRow, ShareRow, series, shares, traffic_bins
 from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.analysis.binning.interval_goodput import IntervalRow, interval_goodputs
-from flowsweep.analysis.binning.truncated_durations import CutRow, durations_cut
+from flowsweep.analysis.binning.shorter_durations import CutRow, durations_cut
 from flowsweep.analysis.grid_rows import CellRow
 from flowsweep.analysis.hosts import HostCounterRow
 from flowsweep.analysis.row_schema import schema_of

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.analysis.binning.interval_goodput import trial_intervals
-from flowsweep.analysis.binning.truncated_durations import CutRow, durations_cut
+from flowsweep.analysis.binning.shorter_durations import CutRow, durations_cut
 from flowsweep.archive import Tables, keep_with
 
 
@@ -22,7 +22,7 @@ class TimedTrials:
     intervals: ir.Table
     """From `trial_intervals`."""
     cuts: tuple[CutRow, ...]
-    """From `flowsweep.analysis.binning.truncated_durations`."""
+    """From `flowsweep.analysis.binning.shorter_durations`."""
 
 
 def timed_trials(tables: Tables) -> TimedTrials:

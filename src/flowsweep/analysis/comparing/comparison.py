@@ -54,7 +54,7 @@ class Comparison:
     """B against A."""
 
     overall: Shift | None
-    """None: no point is in both."""
+    """None: no point has a goodput in both, so that there is nothing to compare."""
     points: tuple[PointShift, ...]
     """Sorted by sweep, direction and levels."""
     only_in_a: tuple[Mapping[str, object], ...]

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from flowsweep.analysis.axes import level_of
-from flowsweep.analysis.binning.truncated_durations import CutRow
+from flowsweep.analysis.binning.shorter_durations import CutRow
 from flowsweep.analysis.findings.effects import PLAIN, trials_left_out
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, unrepeated

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from flowsweep.analysis.binning.truncated_durations import CutRow
+from flowsweep.analysis.binning.shorter_durations import CutRow
 from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.axis import position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem

@@ -17,7 +17,6 @@ from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.plan.searching.model import Beside, Left, OfPlateau
 from flowsweep.schedule.search.belief import Belief, Lower, whole_from
 from flowsweep.schedule.search.design import most_telling, near, spread_out
-from flowsweep.schedule.search.ends import below_plateau, contradicted, narrowed, shown_ends
 from flowsweep.schedule.search.falls import (
     before_fall,
     below_best,
@@ -25,6 +24,7 @@ from flowsweep.schedule.search.falls import (
     lower_of,
     toward_fall,
 )
+from flowsweep.schedule.search.interval_ends import below_plateau, contradicted, narrowed, shown_ends
 from flowsweep.schedule.search.levels import Levels, at_each_look, in_agreement, levels_of
 from flowsweep.schedule.search.peaks import hidden_peak
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted

@@ -13,7 +13,7 @@ import pytest
 from analysis_support import SECOND_NS, Steady, make_flows, make_outcome, make_samples, make_trial
 from flowsweep.analysis import bins, intervals
 from flowsweep.analysis.binning.alignment import kept_starts
-from flowsweep.analysis.binning.truncated_durations import durations_cut
+from flowsweep.analysis.binning.shorter_durations import durations_cut
 from flowsweep.analysis.findings.duration import cut_hypotheses, duration_hypotheses, shares_in_words
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.multiple_testing import decided

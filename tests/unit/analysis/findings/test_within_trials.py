@@ -7,7 +7,7 @@ import pytest
 
 from analysis_support import SECOND_NS, Steady, make_outcome, make_samples, make_trial
 from flowsweep.analysis import bins, intervals, summary
-from flowsweep.analysis.binning.truncated_durations import durations_cut
+from flowsweep.analysis.binning.shorter_durations import durations_cut
 from flowsweep.analysis.findings.duration import cuts_of
 from flowsweep.analysis.findings.within_trials import within_trial_hypotheses, within_trials
 from flowsweep.analysis.statistics.observations import observations
