@@ -12,7 +12,7 @@ from flowsweep.archive.background_rows import OF_BACKGROUND, split
 from flowsweep.archive.entries import TABLES
 from flowsweep.archive.format_2 import with_names_of_today
 from flowsweep.archive.imported import ImportedTrial
-from flowsweep.archive.parquet import EMPTY_TABLES, KEY_FIELDS, keyed_tables
+from flowsweep.archive.parquet import EMPTY_TABLES, KEY_FIELDS, PLANNED_PLAINLY_ROWS_MAX, keyed_tables
 from flowsweep.archive.trials import trials_table
 from flowsweep.plan.links.model import Link
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
@@ -73,6 +73,8 @@ def tables_of(outcomes: Sequence[TrialOutcome]) -> Tables:
     records = [outcome.record for outcome in outcomes]
     connection = ibis.duckdb.connect()
     keyed = [keyed_tables(outcome) for outcome in outcomes]
+    if sum(table.num_rows for tables in keyed for table in tables.values()) <= PLANNED_PLAINLY_ROWS_MAX:
+        connection.raw_sql("PRAGMA disable_optimizer")
 
     def whole(name: str) -> ir.Table:
         pieces = [tables[name] for tables in keyed if name in tables]

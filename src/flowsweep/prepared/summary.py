@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from flowsweep.analysis.tests import path
-from flowsweep.archive.parquet import keyed_tables
+from flowsweep.archive.parquet import PLANNED_PLAINLY_ROWS_MAX, keyed_tables
 from flowsweep.archive.trials import trials_table
 from flowsweep.prepared.statement import PATH_FACTS, Statement, statement
 from flowsweep.prepared.tables import fill_tables
@@ -24,12 +24,9 @@ if TYPE_CHECKING:
 DATA_BYTES_MAX = 256 << 20
 """Of an archive's files. At 289 MB all trials at once took 0.7 GB of memory, which grows with it; what takes
 over, in parts of bounded size, took 1.0 GB."""
-PLANNED_PLAINLY_ROWS_MAX = 20_000
-"""Of trials that no archive keeps: to find a better plan takes longer than what a worse one costs. Of
-19,264 rows the plain plan took 0.36 s of CPU and the better one 0.45 s, of 77,118 rows 0.43 s and 0.40 s."""
 PLANNED_PLAINLY_BYTES_MAX = 2 << 20
-"""Of an archive's files, likewise: of 0.9 and 1.6 MB the plain plan took 0.52 s and the better one 0.63 s, of
-35 MB 2.9 s and 1.6 s."""
+"""Of an archive's files, likewise (see PLANNED_PLAINLY_ROWS_MAX): of 0.9 and 1.6 MB the plain plan took 0.52 s
+and the better one 0.63 s, of 35 MB 2.9 s and 1.6 s."""
 _SIDE_BY_SIDE = 2
 """Most steps at a time. Half of their work has to be done one after the other: more would wait."""
 _PARSED: dict[str, list[duckdb.Statement]] = {}
