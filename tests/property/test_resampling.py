@@ -242,6 +242,7 @@ def mistaken(draw: st.DrawFn) -> tuple[Drawn, Drawn]:
     return right, replace(right, origins=wrong)
 
 
+@pytest.mark.long
 @settings(few, max_examples=10)
 @given(mistaken())
 def test_a_wrong_estimate_of_clocks_moves_bytes_by_no_more_than_it_is_wrong(

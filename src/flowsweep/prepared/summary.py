@@ -25,8 +25,8 @@ DATA_BYTES_MAX = 256 << 20
 """Of an archive's files. At 289 MB all trials at once took 0.7 GB of memory, which grows with it; what takes
 over, in parts of bounded size, took 1.0 GB."""
 PLANNED_PLAINLY_BYTES_MAX = 2 << 20
-"""Of an archive's files, likewise (see PLANNED_PLAINLY_ROWS_MAX): of 0.9 and 1.6 MB the plain plan took 0.52 s
-and the better one 0.63 s, of 35 MB 2.9 s and 1.6 s."""
+"""Of an archive's files, likewise (see PLANNED_PLAINLY_ROWS_MAX): of 0.9 and 1.6 MB the plain plan took
+0.52 s and the better one 0.63 s, of 35 MB 2.9 s and 1.6 s."""
 _SIDE_BY_SIDE = 2
 """Most steps at a time. Half of their work has to be done one after the other: more would wait."""
 _PARSED: dict[str, list[duckdb.Statement]] = {}

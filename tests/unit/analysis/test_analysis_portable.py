@@ -18,12 +18,12 @@ from flowsweep.analysis.summarising.summary import concluded
 from flowsweep.analysis.tests.path import path_facts
 from flowsweep.analysis.tests.tcp.slow_start import slow_starts
 from flowsweep.archive import Tables, tables_of
-from long_tests import long_but_for
+from long_tests import long_after
 
 pytestmark = pytest.mark.whole
 
 
-@pytest.mark.parametrize("dialect", long_but_for("duckdb", of=["duckdb", "clickhouse"]))
+@pytest.mark.parametrize("dialect", long_after(0, of=["duckdb", "clickhouse"]))
 def test_the_whole_analysis_compiles(dialect: str) -> None:
     """The summary in steps, as a backend other than DuckDB takes them."""
     bound = tables_of(make_campaign(flows=(1,), window_sums=(1 << 18,)))

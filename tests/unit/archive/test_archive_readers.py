@@ -21,6 +21,7 @@ READS = 30
 """tests/truth/test_archive_reads.py makes a thousand, by commands, beside campaigns that run."""
 
 
+@pytest.mark.long
 def test_files_stay_for_as_long_as_somebody_reads_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ def test_many_that_begin_at_once_do_not_take_folders_from_each_other(tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_what_a_killed_process_leaves_goes_with_the_next_and_what_is_in_use_stays(tmp_path: Path) -> None:
     killed, living = process(tmp_path, STAY), process(tmp_path, STAY)
     left, used = folder_of(killed), folder_of(living)

@@ -45,6 +45,7 @@ def test_the_summary_is_the_same(kept: Path, retired: Path) -> None:
     assert "incomplete" not in whole.stdout
 
 
+@pytest.mark.long
 def test_findings_report_compare_status_and_verify_read_it(kept: Path, retired: Path, tmp_path: Path) -> None:
     assert run("findings", retired, "--format", "json").exit_code == 0
     earlier = mesh_in_parts(tmp_path / "earlier", BEGUN - EVERY * TIMES)

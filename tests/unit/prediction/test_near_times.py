@@ -45,6 +45,7 @@ def repeats(**changes: Any) -> dict[str, Trial]:
     return trials
 
 
+@pytest.mark.long
 def test_repeats_that_end_microseconds_apart_share_settings(asked: list[FlowSetting]) -> None:
     trials = repeats()
     found = predicted_trials(trials, (), PATH)

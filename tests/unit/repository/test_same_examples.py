@@ -42,6 +42,7 @@ def examples(folder: Path, *options: str, imported: str = "") -> list[str]:
     return tried.read_text(encoding="utf-8").splitlines()
 
 
+@pytest.mark.long
 def test_examples_are_the_same_whatever_else_the_process_has_loaded(tmp_path: Path) -> None:
     first = examples(tmp_path)
     assert len(first) >= 100

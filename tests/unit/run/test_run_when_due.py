@@ -29,6 +29,7 @@ from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Patience
 from flowsweep.run.timetable import Timetable
 from flowsweep.schedule import Occasion, Slot, slot_duration_ns
+from long_tests import long_after
 from run_support import HOSTS, ListRecorder, campaign
 
 
@@ -87,6 +88,7 @@ def test_hosts_without_which_no_trial_can_run_are_an_error_at_the_first_start_on
     assert [outcome.record.failure.kind for outcome in recorder.outcomes] == ["host_unreachable"] * 2
 
 
+@pytest.mark.long
 def test_a_campaign_with_times_begins_without_a_host_that_is_away() -> None:
     network = FakeNetwork(unreachable={"c": 100})
     slots = [*campaign(1), Slot(trials=(make_trial(dst="c"),))]
@@ -123,7 +125,7 @@ def of_a_new_part(folder: Path) -> ResumeState:
         return recorded(writer)
 
 
-@pytest.mark.parametrize("in_new_part", [False, True])
+@pytest.mark.parametrize("in_new_part", long_after(1, of=[False, True]))
 def test_a_campaign_that_is_gone_on_with_begins_without_hosts_that_are_away(
     tmp_path: Path, *, in_new_part: bool
 ) -> None:

@@ -4,6 +4,8 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from flowsweep.archive.follow_parts import part_of
 from flowsweep.monitors.reading import Poll
 from flowsweep.plan import parse_plan
@@ -32,6 +34,7 @@ def shown(one: Watched) -> dict:
     return found | {"paths": [path | {"overdue": None} for path in found["paths"]]}
 
 
+@pytest.mark.long
 def test_pages_of_retired_trials_are_made_of_what_is_left(tmp_path: Path) -> None:
     folder = mesh_in_parts(tmp_path / "a", BEGUN)
     following = watched(folder, tmp_path / "cache")

@@ -52,6 +52,7 @@ def test_failures_now_and_then_are_no_run(places: Iterable[int]) -> None:
     assert " in a row" not in said_of(failing(places))
 
 
+@pytest.mark.long
 def test_runs_are_seldom_said_of_failures_at_random_and_always_of_an_outage() -> None:
     claims = [
         [one.claim for one in answers(fate, seed)]

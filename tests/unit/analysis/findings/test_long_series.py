@@ -97,6 +97,7 @@ def test_what_halves_goodput_at_one_hour_each_night_is_told() -> None:
     assert 30 < float(lower) < 50
 
 
+@pytest.mark.long
 def test_weekends_are_a_week_and_no_other_period() -> None:
     """It was "a period of 62 h 56 min", and lowest about Wednesday."""
     hours = np.arange(42 * 24)
@@ -120,6 +121,7 @@ def test_an_upgrade_is_told_from_the_flows_that_were_used_more_since(share: floa
     assert found.effect == pytest.approx(60, rel=0.1)
 
 
+@pytest.mark.long
 def test_where_settings_changed_with_time_nobody_says_that_goodput_did_not_drift() -> None:
     """It was "did not drift: by −0.2 %", where the last value is 40 % lower."""
     rows = hourly(noise(720) + math.log(0.6) * (np.arange(720) >= 360))
@@ -131,6 +133,7 @@ def test_where_settings_changed_with_time_nobody_says_that_goodput_did_not_drift
     assert one(rows, "step").decision == "undecided"
 
 
+@pytest.mark.long
 def test_a_small_step_says_that_it_is_less_than_the_margin() -> None:
     found = one(hourly(noise(336) / 20 + math.log(0.99) * (np.arange(336) >= 200)), "step")
     assert found.claim.endswith(", which is less than the margin of 3 %.")

@@ -94,6 +94,7 @@ def test_a_campaign_of_a_day_and_a_half_cannot_tell_a_cycle() -> None:
     assert "the campaign lasted 35 h" in cycle.claim
 
 
+@pytest.mark.long
 def test_sixteen_days_of_a_weekly_cycle() -> None:
     """Begun on Sunday, 1 March 2026, at noon; lowest three quarters of a week later, on Friday evening."""
     hours = np.arange(16 * 24)
@@ -161,6 +162,7 @@ def loaded(generator: np.random.Generator, effect: float) -> list[Row]:
     return rows
 
 
+@pytest.mark.long
 def test_two_quantities_that_wander_do_not_go_together() -> None:
     """Yule's nonsense correlations: Student's t called them one in more than half of such campaigns."""
     claimed = sum(

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
+import pytest
 
 from analysis_support import STARTED_AT
 from campaigns_over_time import NOISE
@@ -53,6 +54,7 @@ def test_a_step_of_one_path_is_told_of_that_path_with_its_size() -> None:
     assert step.figure.direction == "a → c"
 
 
+@pytest.mark.long
 def test_a_day_is_seen_in_many_trials_whose_neighbours_are_averaged() -> None:
     """Of two weeks of hourly trials it was "two whole days … would tell": averages begin in few hours."""
     cycle = 0.1 * np.sin(2 * np.pi * np.arange(336) / 24)

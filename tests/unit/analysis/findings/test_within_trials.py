@@ -47,6 +47,7 @@ def test_trials_are_cut_as_the_bins_of_each_flow_say(*, torn: bool) -> None:
     assert len(found.reached) == 1
 
 
+@pytest.mark.long
 def test_trials_whose_samples_are_gone_are_not_said_to_be_slow() -> None:
     tables = tables_of([outcome(torn=False)])
     [row] = summary(tables).to_pyarrow().to_pylist()

@@ -174,6 +174,7 @@ def test_hourly_polling_that_shows_is_found() -> None:
     assert "Asking the monitor core shows: trials during which it was asked have less goodput" in one.claim
 
 
+@pytest.mark.long
 def test_hourly_polling_that_does_not_show_is_no_practical_effect() -> None:
     conclusions = [polled_hourly(seed, 0.0) for seed in range(12)]
     # One hypothesis by itself is wrongly claimed in 5 % of campaigns.

@@ -54,6 +54,7 @@ def test_a_hop_that_is_too_fast_to_be_seen_is_only_said_to_be_above_something() 
             assert fast["capacity_low_bps"] <= 622e6
 
 
+@pytest.mark.long
 def test_a_capacity_that_is_not_known_within_a_tenth_is_told_by_its_ends() -> None:
     notes, held, told_off = [], 0, []
     for seed in range(20):
