@@ -57,6 +57,8 @@ pub struct Tally {
     pub duplicates: u64,
     /// Skipped, and not there yet.
     pub missing: u64,
+    /// As many as that was when a part that is left out was over.
+    pub missing_omitted: u64,
     /// Interarrival jitter.
     pub jitter_ns: Option<u64>,
     /// Delays since the coordinator last looked.
