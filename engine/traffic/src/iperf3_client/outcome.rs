@@ -11,7 +11,7 @@ const UNKNOWN: i64 = -1;
 /// More than any count of a test is, or time of it in nanoseconds: a controller takes no more.
 const NUMBER_MAX: u64 = 1 << 53;
 
-/// What we saw of one flow, behind what was left out.
+/// What we saw of one flow: bytes and jitter behind what was left out, all else of the whole test.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     /// Application bytes.
@@ -24,6 +24,17 @@ pub struct Seen {
     pub lost: u64,
     /// Interarrival jitter.
     pub jitter_ns: u64,
+    /// Of a flow of datagrams, those of the part that was left out.
+    pub omitted: Option<Omitted>,
+}
+
+/// Datagrams that were left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Omitted {
+    /// Sent, or the highest number received.
+    pub datagrams: u64,
+    /// Not received by then.
+    pub lost: u64,
 }
 
 /// What we report of all flows, in the order in which they were made.
@@ -33,10 +44,11 @@ pub fn ours(seen: &[Seen], congestion: Option<String>, counted: Duration) -> Res
         bytes: signed(seen.bytes),
         retransmits: seen.retransmits.map_or(UNKNOWN, signed),
         jitter: Duration::from_nanos(seen.jitter_ns).as_secs_f64(),
-        errors: signed(seen.lost),
+        // What was missing when the part that is left out was over may have come since: a server takes the difference.
+        errors: signed(seen.lost.max(seen.omitted.map_or(0, |omitted| omitted.lost))),
         packets: signed(seen.datagrams),
-        omitted_errors: None,
-        omitted_packets: None,
+        omitted_errors: seen.omitted.map(|omitted| signed(omitted.lost)),
+        omitted_packets: seen.omitted.map(|omitted| signed(omitted.datagrams)),
         start_time: 0.0,
         end_time: counted.as_secs_f64(),
     });
@@ -225,5 +237,18 @@ mod tests {
             results.streams.iter().map(|stream| (stream.id, stream.bytes, stream.retransmits)).collect();
         assert_eq!(reported, [(1, 5, 1), (3, 0, -1)]);
         assert_eq!((results.sender_has_retransmits, results.streams[0].end_time.to_bits()), (1, 2.0_f64.to_bits()));
+    }
+
+    #[test]
+    fn datagrams_are_reported_whole_with_how_many_of_them_were_left_out() {
+        let reported = |lost, omitted| {
+            let seen = [Seen { bytes: 500, datagrams: 20, lost, omitted, ..Seen::default() }];
+            let stream = ours(&seen, None, Duration::from_secs(2)).streams.remove(0);
+            (stream.packets, stream.omitted_packets, stream.errors, stream.omitted_errors)
+        };
+        let omitted = Some(Omitted { datagrams: 10, lost: 4 });
+        assert_eq!(reported(5, omitted), (20, Some(10), 5, Some(4)));
+        assert_eq!(reported(1, omitted), (20, Some(10), 4, Some(4)), "late ones are no gain of the rest");
+        assert_eq!(reported(5, None), (20, None, 5, None));
     }
 }

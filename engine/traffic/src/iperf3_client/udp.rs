@@ -14,7 +14,7 @@ use wire::{FlowReport, Granted, Iperf3, Role, UdpSettings};
 use super::{
     conversation::{Conversation, is_pause},
     kind::{Kind, Reach},
-    outcome::Seen,
+    outcome::{Omitted, Seen},
     run::Times,
     server::Server,
     udp_sink::receive,
@@ -33,7 +33,7 @@ use crate::{
         sampler::Sampler,
         silence::silence_of,
         socket, source,
-        stream::{Opened, Stream, UdpFlows},
+        stream::{Opened, Stream, Tally, UdpFlows},
     },
 };
 
@@ -120,19 +120,7 @@ impl Kind for Udp {
 
     fn seen(side: &Side<'_, Sampler>, settings: &UdpSettings) -> Vec<Seen> {
         let flows = side.flows.all.iter().zip(side.bytes_behind_omitted());
-        flows
-            .map(|(flow, bytes)| {
-                let tally = *flow.connection.tally();
-                let lost = if side.role == Role::Sink { tally.missing } else { 0 };
-                Seen {
-                    bytes,
-                    retransmits: None,
-                    datagrams: bytes / u64::from(settings.length_bytes.max(1)) + lost,
-                    lost,
-                    jitter_ns: tally.jitter_ns.unwrap_or(0),
-                }
-            })
-            .collect()
+        flows.map(|(flow, bytes)| seen_of(flow.bytes(), bytes, &flow.connection.tally(), settings)).collect()
     }
 
     fn deliver(
@@ -145,6 +133,21 @@ impl Kind for Udp {
     }
 
     const DATAGRAMS: bool = true;
+}
+
+/// `behind`: bytes behind the part that is left out. A flow that sends misses nothing.
+fn seen_of(bytes: u64, behind: u64, tally: &Tally, settings: &UdpSettings) -> Seen {
+    let length = u64::from(settings.length_bytes.max(1));
+    let lost = tally.missing_omitted;
+    let omitted = Omitted { datagrams: (bytes - behind) / length + lost, lost };
+    Seen {
+        bytes: behind,
+        retransmits: None,
+        datagrams: bytes / length + tally.missing,
+        lost: tally.missing,
+        jitter_ns: tally.jitter_ns.unwrap_or(0),
+        omitted: Some(omitted),
+    }
 }
 
 fn make(task: &Task<'_, UdpSettings>, server: &Server, flow: u32) -> Result<(UdpSocket, Granted), TrialError> {
@@ -219,4 +222,20 @@ fn first_datagram(socket: &UdpSocket) -> io::Result<bool> {
     }
     recv(socket, &mut bytes, RecvFlags::DONTWAIT)?;
     Ok(replies_to_opening(&bytes[..length]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datagrams_are_those_of_the_whole_test_and_bytes_are_not() {
+        let settings = UdpSettings { length_bytes: 100, ..UdpSettings::default() };
+        let tally = Tally { missing: 7, missing_omitted: 3, jitter_ns: Some(5), ..Tally::default() };
+        let received = seen_of(5000, 3000, &tally, &settings);
+        assert_eq!((received.bytes, received.datagrams, received.lost, received.jitter_ns), (3000, 57, 7, 5));
+        assert_eq!(received.omitted, Some(Omitted { datagrams: 23, lost: 3 }));
+        let sent = seen_of(5000, 5000, &Tally::default(), &settings);
+        assert_eq!((sent.datagrams, sent.lost, sent.omitted), (50, 0, Some(Omitted::default())));
+    }
 }

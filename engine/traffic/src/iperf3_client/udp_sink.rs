@@ -57,6 +57,7 @@ struct Receiver<'a> {
     silence_ns: i64,
     counted: Counted<'a>,
     counts: bool,
+    missing_omitted: u64,
     silence: Silence,
     last_ns: Option<i64>,
 }
@@ -68,15 +69,17 @@ impl<'a> Receiver<'a> {
             silence_ns: nanoseconds(silence_of(settings)),
             counted: Counted::new(flow, settings.length_bytes as usize, flows.origin_of_both()),
             counts: false,
+            missing_omitted: 0,
             silence: Silence::from(flows.now_ns()),
             last_ns: None,
         }
     }
 
-    /// Jitter is that of what the server counts, too.
+    /// Jitter and losses are those of what the server counts, too.
     fn leave_out_if_due(&mut self, flows: &UdpFlows) {
         if !self.counts && flows.counts() {
             self.counts = true;
+            self.missing_omitted = self.counted.sequence.missing();
             self.counted.arrivals.jitter.begin_again();
         }
     }
@@ -102,7 +105,11 @@ impl<'a> Receiver<'a> {
             let now_ns = flows.now_ns();
             (self.last_ns, self.silence) = (Some(now_ns), Silence::from(now_ns));
         }
-        self.counted.publish(flows, |_, arrivals| arrivals.interval = None);
+        let missing_omitted = self.missing_omitted;
+        self.counted.publish(flows, |tally, arrivals| {
+            tally.missing_omitted = missing_omitted;
+            arrivals.interval = None;
+        });
     }
 
     fn silent_for(&mut self, now_ns: i64) -> Option<Duration> {
@@ -115,5 +122,40 @@ impl<'a> Receiver<'a> {
     fn leave(mut self) {
         self.counted.sequence.finish(None);
         self.counted.leave(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use wire::Token;
+
+    use super::*;
+    use crate::{
+        origin::Origin,
+        udp::stream::{Opened, Stream},
+    };
+
+    #[test]
+    fn what_was_missing_when_the_part_that_is_left_out_was_over_is_told_apart() {
+        let opened = Opened { token: Token([1; 16]), answer: Token([2; 16]), listening: false };
+        let stream = Stream::new(UdpSocket::bind("127.0.0.1:0").unwrap(), 0, opened);
+        let flows = UdpFlows::new([(0, stream)], Origin::now());
+        let settings = UdpSettings { length_bytes: 100, ..UdpSettings::default() };
+        let mut receiver = Receiver::new(&flows.all[0], &flows, &settings);
+        let mut told = |numbers: [u64; 2]| {
+            receiver.leave_out_if_due(&flows);
+            for number in numbers {
+                receiver.counted.take(number, 0, &mut None);
+            }
+            receiver.publish(&flows);
+            let tally = flows.all[0].connection.tally();
+            (tally.missing, tally.missing_omitted)
+        };
+        assert_eq!(told([0, 3]), (2, 0));
+        flows.count();
+        assert_eq!(told([5, 8]), (5, 2));
+        assert_eq!(told([10, 11]), (6, 2));
     }
 }

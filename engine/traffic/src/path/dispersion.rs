@@ -32,7 +32,7 @@ impl Dispersion {
         let [first, second] = self.halves_bps.map(u128::from);
         let lasted_ns = u128::from(self.lasted_ns);
         // Both halves are of as many bits.
-        lasted_ns + 2 * lasted_ns * first / (first + second).max(1)
+        lasted_ns + (2 * lasted_ns).saturating_mul(first) / (first + second).max(1)
     }
 
     fn halves_agree(&self) -> bool {
@@ -173,6 +173,16 @@ mod tests {
             train.halves_agree();
             let mut growth = Growth::new(1, 2);
             growth.seen(Some(train));
+        }
+
+        #[test]
+        fn any_report_of_a_sink_is_borne(first: u64, second: u64, lasted_ns: u64) {
+            let extremes = Dispersion { halves_bps: [u64::MAX, second], lasted_ns: u64::MAX };
+            for train in [Dispersion { halves_bps: [first, second], lasted_ns }, extremes] {
+                let mut growth = Growth::new(1, 2);
+                growth.seen(Some(train));
+                growth.capacity_bps();
+            }
         }
     }
 }

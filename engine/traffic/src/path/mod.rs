@@ -10,6 +10,7 @@ mod dispersion;
 mod hop;
 mod hop_row;
 mod hops;
+mod kept;
 mod line;
 mod prober;
 mod request;

@@ -3,14 +3,12 @@
 use std::time::{Duration, Instant};
 
 use sys::Datagram;
-use wire::{
-    Token,
-    defaults::{START_TIMEOUT, TRAIN_PACKETS_MAX},
-};
+use wire::{Token, defaults::START_TIMEOUT};
 
 use super::{
-    datagram::{Packet, Request, Response},
+    datagram::{Request, Response},
     dispersion::Dispersion,
+    kept::Kept,
     run::Run,
     train_row::TrainRow,
 };
@@ -33,21 +31,16 @@ pub struct Secrets {
 pub fn take(run: &mut Run<'_>, secrets: Secrets, log: &mut Log<TrainRow>) -> Result<(), TrialError> {
     let longest = START_TIMEOUT + Duration::from_micros(run.settings.deadline_us) + 2 * TEARDOWN;
     let deadline = Instant::now() + longest;
-    let mut intake = Intake { log, secrets, train: 0, rows: Vec::new(), untimed: false, leaving: None };
+    let mut intake = Intake { kept: Kept::new(log), secrets, leaving: None };
     let taken =
         intake.take_all(run, deadline).and_then(|whole| whole.then_some(()).ok_or(TrialError::NoTeardown(longest)));
-    intake.keep_rows();
+    intake.kept.finish();
     taken
 }
 
 struct Intake<'a> {
-    log: &'a mut Log<TrainRow>,
+    kept: Kept<'a>,
     secrets: Secrets,
-    /// The last train or stream that was received, and its packets: a stream may be withdrawn.
-    train: u32,
-    rows: Vec<TrainRow>,
-    /// Packets of it were received at an unknown time: none of it is kept, as if all had been lost.
-    untimed: bool,
     /// Once the source has finished: until when it is answered, in case a response was lost.
     leaving: Option<Instant>,
 }
@@ -82,7 +75,11 @@ impl Intake<'_> {
         run.bytes += datagram.length as u64;
         let arrived_ns = run.arrived_ns(datagram.arrived_unix_ns);
         let response = match request {
-            Request::Packet(packet) => return self.keep(run, packet, arrived_ns, datagram.length),
+            Request::Packet(packet) => {
+                let payload_bytes = u32::try_from(datagram.length).unwrap_or(u32::MAX);
+                let size_bytes = payload_bytes.saturating_add(run.line.headers_bytes());
+                return self.kept.take(packet, size_bytes, arrived_ns);
+            }
             Request::Probe { sequence } => {
                 let hop_limit = datagram.hop_limit.unwrap_or(0);
                 // Where the arrival of a request is unknown, so is how long it waited here.
@@ -91,14 +88,11 @@ impl Intake<'_> {
                 Response::Probe { sequence, hop_limit, held_ns }
             }
             Request::TrainEnd { train } => {
-                let rows = if train == self.train { &self.rows[..] } else { &[] };
-                let Dispersion { halves_bps, lasted_ns } = Dispersion::of(rows);
+                let Dispersion { halves_bps, lasted_ns } = Dispersion::of(self.kept.rows_of(train));
                 Response::Train { train, halves_bps, lasted_ns }
             }
             Request::Withdraw { train } => {
-                if train == self.train {
-                    self.rows.clear();
-                }
+                self.kept.withdraw(train);
                 Response::Withdrawn { train }
             }
             Request::Teardown => {
@@ -108,22 +102,5 @@ impl Intake<'_> {
         };
         // The source repeats the request of a response that is lost.
         let _ = run.line.send(&response.encode(self.secrets.sink));
-    }
-
-    fn keep(&mut self, run: &Run<'_>, packet: Packet, arrived_ns: Option<i64>, payload_bytes: usize) {
-        if packet.train != self.train || self.rows.len() >= TRAIN_PACKETS_MAX as usize {
-            self.keep_rows();
-            (self.train, self.untimed) = (packet.train, false);
-        }
-        self.untimed |= arrived_ns.is_none();
-        let Some(received_ns) = arrived_ns.filter(|_| !self.untimed) else { return self.rows.clear() };
-        let size_bytes = u32::try_from(payload_bytes).unwrap_or(u32::MAX).saturating_add(run.line.headers_bytes());
-        self.rows.push(TrainRow { packet, size_bytes, received_ns });
-    }
-
-    fn keep_rows(&mut self) {
-        for row in self.rows.drain(..) {
-            self.log.push(&row);
-        }
     }
 }

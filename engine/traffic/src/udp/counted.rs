@@ -143,7 +143,7 @@ impl<'a> Counted<'a> {
             late: sequence.late,
             loss_bursts: sequence.loss_bursts.len(),
             loss_burst_max: sequence.loss_burst_max,
-            socket_dropped: sys::socket_drops(&self.flow.connection.socket).ok().map(u64::from),
+            socket_dropped: self.flow.connection.dropped(),
             jitter_ns: arrivals.jitter.ns(),
             delay_min_ns: delay.and_then(|delay| delay.min_ns),
             ..UdpCounts::default()

@@ -12,6 +12,7 @@ use sys::{Ancillary, Datagram};
 use wire::{Granted, OPENING_BYTES, Opening, PortRange, RejectedConnections, UdpSettings};
 
 use super::{
+    drops::Drops,
     established::{Established, MissingFlow},
     socket,
     stream::{Opened, Stream},
@@ -88,9 +89,11 @@ impl Listener {
     /// Counts datagrams of others, until `over` says so. The kernel counts those that arrive faster than they are read.
     pub fn count_rejected(&self, over: impl Fn() -> bool) -> RejectedConnections {
         let mut rejected = RejectedConnections::default();
-        let dropped_before = self.dropped();
+        let mut drops = Drops::default();
+        let dropped_before = drops.read(&self.socket).unwrap_or(0);
         while !over() {
             wait_readable(&self.socket, STOP_CHECK);
+            let _ = drops.read(&self.socket);
             let mut any = false;
             for (datagram, bytes) in self.waiting() {
                 count_rejected_datagram(opening_of(datagram, &bytes), None, &mut rejected);
@@ -101,7 +104,8 @@ impl Listener {
                 thread::sleep(REJECTED_PAUSE);
             }
         }
-        rejected.crowded_out = self.dropped().saturating_sub(dropped_before);
+        let dropped = drops.read(&self.socket).unwrap_or(dropped_before);
+        rejected.crowded_out = u32::try_from(dropped - dropped_before).unwrap_or(u32::MAX);
         rejected
     }
 

@@ -6,6 +6,7 @@ mod connect;
 pub mod counted;
 mod delay_histogram;
 pub mod delivered;
+mod drops;
 mod established;
 pub mod histograms;
 mod listen;

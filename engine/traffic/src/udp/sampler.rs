@@ -61,6 +61,8 @@ impl Sampler {
         let first_byte_ns = flow.first_byte_ns();
         let (now_ns, bytes, tally) = (flows.now_ns(), flow.bytes(), take_tally(flow));
         if self.role == Role::Sink {
+            // The report has all of them: what is read here keeps count of how often the kernel's counter begins again.
+            let _ = flow.connection.dropped();
             mark.at_ns = mark.at_ns.or(first_byte_ns);
         }
         mark.closed = ended_ns.is_some();
@@ -93,4 +95,31 @@ fn take_tally(flow: &UdpFlow) -> Tally {
     let taken = *tally;
     tally.delays = None;
     taken
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use wire::Token;
+
+    use super::*;
+    use crate::{origin::Origin, udp::stream::Opened};
+
+    #[test]
+    fn each_sample_of_a_sink_reads_what_its_socket_has_dropped() {
+        let (sink, source) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+        let address = sink.local_addr().unwrap();
+        let opened = Opened { token: Token([1; 16]), answer: Token([2; 16]), listening: true };
+        let flows = UdpFlows::new([(0, Stream::new(sink, 0, opened))], Origin::now());
+        let mut sampler = Sampler::new(Role::Sink, 1, 10_000);
+        let dropped = [(); 2].map(|()| {
+            for _ in 0..1000 {
+                source.send_to(&[0; 10_000], address).unwrap();
+            }
+            sampler.sample(&flows);
+            flows.all[0].connection.dropped_last()
+        });
+        assert!(0 < dropped[0] && dropped[0] < dropped[1], "{dropped:?}");
+    }
 }

@@ -11,7 +11,7 @@ use wire::{
     datagram_tag,
 };
 
-use super::{arrivals::Delays, rows::HistogramRow};
+use super::{arrivals::Delays, drops::Drops, rows::HistogramRow};
 use crate::{
     flow::{Connection, Flow, Flows},
     kernel_time::Steps,
@@ -32,6 +32,7 @@ pub struct Stream {
     flow: u32,
     opened: Opened,
     tally: Mutex<Tally>,
+    drops: Mutex<Drops>,
     failure: OnceLock<String>,
     outcome: OnceLock<Outcome>,
 }
@@ -56,6 +57,8 @@ pub struct Tally {
     pub duplicates: u64,
     /// Skipped, and not there yet.
     pub missing: u64,
+    /// As many as that was when a part that is left out was over.
+    pub missing_omitted: u64,
     /// Interarrival jitter.
     pub jitter_ns: Option<u64>,
     /// Delays since the coordinator last looked.
@@ -86,6 +89,7 @@ impl Stream {
             flow,
             opened,
             tally: Mutex::default(),
+            drops: Mutex::default(),
             failure: OnceLock::new(),
             outcome: OnceLock::new(),
         }
@@ -130,6 +134,11 @@ impl Stream {
     /// What is counted so far. Held for a moment only.
     pub fn tally(&self) -> MutexGuard<'_, Tally> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many datagrams its socket has dropped so far; absent if the kernel does not tell.
+    pub fn dropped(&self) -> Option<u64> {
+        self.drops.lock().unwrap_or_else(PoisonError::into_inner).read(&self.socket)
     }
 
     /// Breaks the flow off: its thread will report why.
@@ -186,4 +195,12 @@ impl Connection for Stream {
 
     /// Threads of datagrams wait for a moment only, and then look whether they are to end.
     fn break_off(&self) {}
+}
+
+#[cfg(test)]
+impl Stream {
+    /// How many datagrams its socket had dropped when that was last read.
+    pub fn dropped_last(&self) -> u64 {
+        self.drops.lock().unwrap().last()
+    }
 }
