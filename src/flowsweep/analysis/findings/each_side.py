@@ -37,9 +37,9 @@ def on_each_side(
     split: dict[tuple[str, Scope], Hypothesis] = {}
     for observed in campaign:
         own = [one for one in claimed if one.scope[:2] == (observed.sweep, observed.mode)]
-        if since := trials_since(own):
+        if sides := [side for one in own for side in one.sides]:
             grid = design(observed, paired=False)
-            noise = repeat_noise(grid, since)
+            noise = repeat_noise(grid, sides)
             described = [*variation_hypotheses(observed, grid, noise), *outlier_hypotheses(observed, noise)]
             split |= {(one.kind, one.scope): one for one in described}
     described_anew = [split.get((one.kind, one.scope), one) for one in hypotheses]

@@ -89,16 +89,16 @@ def _alike(found: RobustFit) -> bool:
 
 
 def _without(noise: RepeatNoise) -> str:
-    return noise.without if noise.stepped else "points and repeats taken out"
+    return noise.without if noise.steps else "points and repeats taken out"
 
 
 def _repeats(noise: RepeatNoise) -> str:
-    return "the repeats on the same side of the step" if noise.stepped else "the repeats"
+    return f"the repeats on the same side of {noise.the_steps}" if noise.steps else "the repeats"
 
 
 def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     if not found.unusual:
-        which = _repeats(noise) if noise.stepped else "its repeats"
+        which = _repeats(noise) if noise.steps else "its repeats"
         if _alike(found):
             return f"No trial stands out from {which}: {_expected(noise, found)}."
         return (
@@ -127,7 +127,7 @@ def _deviating_most(observed: Observations, noise: RepeatNoise, found: RobustFit
     trials = [_trial(observed, noise.rows[place]) for place in _farthest(found)]
     less = f"{_difference(float(found.deviations[found.farthest]))} goodput than expected from"
     if found.beside is None:
-        its = "repeats there" if noise.stepped else "point and repeat"
+        its = "repeats there" if noise.steps else "point and repeat"
         return f"The trial that deviates most is {trials[0]}: {less} its {its}."
     return (
         f"The two trials that deviate most from each other are {' and '.join(trials)}: the former has {less} "

@@ -136,7 +136,8 @@ def _spell(series: CampaignSeries, test: CourseTest, places: Codes, step: Step) 
         Step(int(places[at]), course, step.ratio, None, around(series, int(places[at])))
         for at in (first, second)
     ]
-    return _both(series, test, places, (found[0], first), (found[1], second))
+    both = _both(series, test, places, (found[0], first), (found[1], second))
+    return both if _one_after_the_other(both) else None
 
 
 def _best(test: CourseTest, chances: int) -> Course:
@@ -163,8 +164,16 @@ def _with_second(series: CampaignSeries, test: CourseTest, places: Codes, first:
         if course.p_value < _SECOND_SURE:
             other = int(np.flatnonzero(apart)[course.number])
             second = Step(int(places[other]), course, course.ratio, None, around(series, int(places[other])))
-            return _both(series, test, places, (first, number), (second, other))
+            both = _both(series, test, places, (first, number), (second, other))
+            if _one_after_the_other(both):
+                return both
     return _estimated(series, test, places, first, number)
+
+
+def _one_after_the_other(both: Step) -> bool:
+    """Whether the first of two steps was before the second whenever, within its interval, each was."""
+    first, second = both.in_order
+    return first.between_s[1] <= second.between_s[0]
 
 
 def _both(
@@ -214,14 +223,16 @@ def step_hypotheses(
     if step is None:
         return []
     change = Estimate.in_percent(step.interval)
+    since = [] if step.interval is None else [_since(observed, series, place) for place in step.places]
     return [
         _on_step(
             observed.scope(),
             partial(_say, series, step, _of_which(observed), margin),
-            series.trials if step.interval is None else _since(observed, series, step),
+            since[-1] if since else series.trials,
             change,
             p_value=step.course.p_value,
             trials=len(series.trials),
+            sides=tuple(map(frozenset, since)),
         )
     ]
 
@@ -232,9 +243,9 @@ def trials_since(hypotheses: Iterable[Hypothesis]) -> frozenset[str]:
     return frozenset(trial for one in steps for trial in one.evidence)
 
 
-def _since(observed: Observations, series: CampaignSeries, step: Step) -> tuple[str, ...]:
-    """The trials since the last step: those that began later than midway between the units next to it."""
-    after = series.bins >= step.places[-1]
+def _since(observed: Observations, series: CampaignSeries, place: int) -> tuple[str, ...]:
+    """The trials since a step: those that began later than midway between the units next to it."""
+    after = series.bins >= place
     least_s = series.began_s + float(series.units_s[~after].max() + series.units_s[after].min()) / 2
     began = ((row["trial_id"], row["started_at"]) for row in observed.rows)
     return tuple(trial for trial, at in began if at is not None and seconds(at) >= least_s)

@@ -112,8 +112,8 @@ def _equal(observed: Observations, noise: RepeatNoise) -> Hypothesis:
 
 
 def _apart_from(noise: RepeatNoise) -> str:
-    if noise.stepped:
-        return ", on each side of the step"
+    if noise.steps:
+        return f", on each side of {noise.the_steps}"
     return ", without what a whole repeat shares" if np.any(noise.blocks) else ""
 
 

@@ -25,15 +25,20 @@ class RepeatNoise:
     """(rows,) natural logarithm of goodput in bit/s."""
     fit: Fit
     """With degrees of freedom."""
-    stepped: bool = False
-    """Whether points have a mean on each side of a step in goodput."""
+    steps: int = 0
+    """In goodput: points have a mean on each side of them."""
 
     @property
     def without(self) -> str:
         """What was taken out, in words."""
-        if self.stepped:
-            return "points on each side of the step taken out"
+        if self.steps:
+            return f"points on each side of {self.the_steps} taken out"
         return "points and repeats taken out" if np.any(self.blocks) else "points taken out"
+
+    @property
+    def the_steps(self) -> str:
+        """Those on whose sides points have a mean, in words."""
+        return "the step" if self.steps == 1 else "the steps"
 
     @property
     def most_repeats(self) -> int:
@@ -45,13 +50,13 @@ class RepeatNoise:
         return Fit(values, self.cells, self.blocks)
 
 
-def repeat_noise(grid: Design, since: Collection[str] = ()) -> RepeatNoise | None:
+def repeat_noise(grid: Design, sides: Collection[Collection[str]] = ()) -> RepeatNoise | None:
     """Take points and repeats out of log goodput.
 
     Args:
         grid: Of trials of one sweep and mode; goodput in bit/s.
-        since: trial_id of those since a step in goodput, if there was one: a point then has a mean on each
-            side of it, unless repeats are taken out, and the step with them.
+        sides: trial_id of those since each step in goodput, if there were some: a point then has a mean on
+            each side of them, unless repeats are taken out, and the steps with them.
 
     Returns:
         Residuals of log goodput = point and direction + repeat + noise, by least squares (randomised complete
@@ -69,8 +74,9 @@ def repeat_noise(grid: Design, since: Collection[str] = ()) -> RepeatNoise | Non
     points = Counter(unit.repeat for unit in grid.units)
     several = sum(count > 1 for count in points.values()) >= len(points) / 2
     blocks = coded([repeat if several else 0 for _, _, repeat in placed])
-    after = [not several and row["trial_id"] in since for row in rows]
+    after = [() if several else tuple(row["trial_id"] in since for since in sides) for row in rows]
     cells = coded([(cell, late) for (_, cell, _), late in zip(placed, after, strict=True)])
+    steps = sum(map(any, zip(*after, strict=True)))
     logs = np.log([goodput_of(row) for row in rows])
     fit = Fit(logs, cells, blocks)
-    return RepeatNoise(rows, cells, blocks, logs, fit, any(after)) if fit.freedom > 0 else None
+    return RepeatNoise(rows, cells, blocks, logs, fit, steps) if fit.freedom > 0 else None

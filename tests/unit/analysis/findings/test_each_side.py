@@ -56,3 +56,17 @@ def test_a_sweep_is_split_by_its_own_step_alone() -> None:
     said = {(one.sweep, one.kind): one.claim for one in found}
     assert "on each side of the step" in said[_SWEEP, "variation"]
     assert "the step" not in said["b", "variation"] + said["b", "outliers"]
+
+
+def test_three_levels_have_three_sides() -> None:
+    """Between two steps −20 %: trials scattered by 9.27 %, and the farthest was an ordinary one there."""
+    numbers = np.arange(240)
+    deviations = np.random.default_rng(1).standard_normal(240) - 7 * ((numbers >= 80) & (numbers < 150))
+    deviations[110] -= 7
+    found = {one.kind: one for one in findings(watched(deviations))}
+    assert found["step"].claim.startswith("Goodput changed in two steps: ")
+    assert "(coefficient of variation, on each side of the steps)" in found["variation"].claim
+    assert found["variation"].effect == pytest.approx(3.0, abs=0.3)
+    [outlier] = found["outliers"].evidence
+    assert int(outlier, 16) == 110
+    assert "points on each side of the steps taken out" in found["variation"].method

@@ -134,7 +134,10 @@ def _points(summary: Sequence[TrialRow], since: Collection[str]) -> dict[_Place,
 
 def _standing_out(rows: Sequence[TrialRow], since: Collection[str]) -> frozenset[str]:
     """Name the trials that stand out from their repeats."""
-    noises = (repeat_noise(design(observed, paired=False), since) for observed in observations(rows))
+    noises = (
+        repeat_noise(design(observed, paired=False), [since] if since else ())
+        for observed in observations(rows)
+    )
     return frozenset(
         noise.rows[place]["trial_id"]
         for noise in noises
