@@ -47,7 +47,7 @@ test: setup ## Run the tests, those with real packets and a browser included
 	  '$(CARGO_TEST) --workspace & $(PYTEST) --numprocesses=2 -m "together and not long" tests/lab & $(PYTEST) --numprocesses=3 -m "not lab and not long" tests/property tests/contract tests/unit' \
 	  '$(PYTEST) --numprocesses=6 -m "not together and not quiet and not long" tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=worksteal -m "quiet and not long" tests/lab' \
-	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=worksteal -m "not long" tests/browser'
+	  '$(PYTEST) --numprocesses=auto -m "not long" tests/browser'
 
 long: setup ## Run the tests that `make test` leaves out for the time they take
 	@.ci/test-tools
@@ -59,7 +59,7 @@ long: setup ## Run the tests that `make test` leaves out for the time they take
 
 check: setup ## Check format, types and habits, and run the quick tests: for while you write
 	@.ci/each.py \
-	  '$(BIN)/pytest $(SLOWEST) --quiet --numprocesses=auto --dist=loadfile -m "not lab and not whole" tests/unit tests/contract & $(MAKE) --no-print-directory lint' \
+	  '$(BIN)/pytest $(SLOWEST) --quiet --numprocesses=auto --dist=loadfile -m "not lab and not whole and not long" tests/unit tests/contract & $(MAKE) --no-print-directory lint' \
 	  '$(CARGO_TEST) --workspace --lib --bins'
 
 fuzz: setup ## Make up what peers, archives and properties are tried with, for FUZZ_SECONDS each of three times
