@@ -1,8 +1,11 @@
 """Trials are held against those on their side of a step only where the campaign claims one."""
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
 
+from analysis_support import STARTED_AT
 from campaigns_over_time import watched
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
@@ -70,3 +73,15 @@ def test_three_levels_have_three_sides() -> None:
     [outlier] = found["outliers"].evidence
     assert int(outlier, 16) == 110
     assert "points on each side of the steps taken out" in found["variation"].method
+
+
+def test_two_steps_do_not_lie_in_one_interval_of_time() -> None:
+    """Amid a slow hour of each day two steps were said, both "between 2026-03-01 00:00 and 05:00 UTC"."""
+    hours = np.arange(672)
+    slow = (hours + np.where(hours < 14 * 24 - 1, 1, 2)) % 24 == 3
+    rows = watched(np.random.default_rng(8).standard_normal(672) * 0.7 - 11.9 * slow)
+    midnight = STARTED_AT.replace(hour=0, minute=0)
+    for number, row in enumerate(rows):
+        row["started_at"] = (midnight + timedelta(hours=number)).isoformat()
+    [step] = [one for one in findings(rows) if one.kind == "step"]
+    assert not step.claim.startswith("Goodput changed in two steps: ")
