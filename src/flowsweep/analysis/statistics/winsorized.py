@@ -11,6 +11,8 @@ from flowsweep.scatter import NORMAL_MAD
 
 _BEYOND = 4.5
 """Standard deviations from what is usual there, beyond which a value counts as if it were as far."""
+_EXACT = 1e-10
+"""Residuals of logarithms that are rounding of arithmetic."""
 _ROUNDS = 40
 _SETTLED = 0.01
 """Of a standard deviation: no point moves further in a round."""
@@ -48,7 +50,7 @@ def winsorized(logs: Floats, points: Codes, began: Floats) -> Floats:
         residuals = logs - own - recurring - level
         free = len(logs) - int(points.max()) - 1 - parts - len(logs) / _window(len(logs))
         # A value that is the median itself is off by nothing, whatever the noise.
-        apart = np.abs(residuals[residuals != 0])
+        apart = np.abs(residuals[np.abs(residuals) > _EXACT])
         spread = float(np.median(apart)) if len(apart) else 0.0
         deviation = NORMAL_MAD * spread * (len(logs) / max(free, 1.0)) ** 0.5
         if deviation <= 0 or free <= 0:
