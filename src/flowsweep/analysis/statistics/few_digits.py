@@ -18,9 +18,9 @@ def dithered(grid: Design, points: Codes) -> Floats:
     """(units,) natural logarithms of goodput, anywhere within what the last digit of equal figures tells.
 
     Where most trials are 94 Mbit/s and some are 93, most differ by nothing from what is usual, so that the
-    least change is far beyond what seems to be their noise. A uniform dither as wide as a digit makes noise of
-    rounding that it takes for noise (Schuchman 1964, Dither signals and their effect on quantization noise,
-    IEEE Transactions on Communication Technology 12).
+    least change is far beyond what seems to be their noise. A uniform dither as wide as a digit stands for
+    what was rounded (Schuchman 1964, Dither signals and their effect on quantization noise, IEEE Transactions
+    on Communication Technology 12).
 
     Args:
         grid: Of trials of one sweep and mode; goodput in bit/s.

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from campaigns_over_time import claims, watched
-from flowsweep.analysis.findings.finding import Finding
 from synthetic_campaigns import Row
 
 
@@ -49,7 +48,7 @@ def test_two_trials_far_off_among_equal_ones_are_no_step() -> None:
 
 def test_a_step_among_few_digits_has_its_size() -> None:
     before = few_digits(200, 0.1, 1)
-    found: Finding = claims(hourly([*before[:66], *(round(0.8 * one) for one in before[66:])]))["step"]
+    found = claims(hourly([*before[:66], *(round(0.8 * one) for one in before[66:])]))["step"]
     assert found.effect == pytest.approx(-20.3, abs=0.5)
     assert len(found.evidence) == 134
 
