@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from flowsweep.analysis.statistics.design import Design, coded
+from flowsweep.analysis.statistics.few_digits import dithered
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
 from flowsweep.analysis.statistics.observations import DIRECTION
 from flowsweep.analysis.statistics.waves import days_and_weeks
@@ -143,7 +144,7 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
         return None
     began = np.array([np.mean([seconds(known(start)) for start in unit]) for unit in starts])
     order = np.argsort(began, kind="stable")
-    began, logs = began[order], grid.logs[order]
+    began, logs = began[order], dithered(grid, _points(grid))[order]
     points, repeats = coded(_points(grid)[order].tolist()), coded(grid.repeats[order].tolist())
     if np.ptp(began) <= 0 or len(logs) - int(points.max()) - 1 < FEWEST_VALUES:
         return None
@@ -170,7 +171,8 @@ def _series(
         of_values = np.zeros(len(values), dtype=np.intp)
     contrasts = _contrasts(of_values)
     left = contrasts.T @ values
-    if contrasts.shape[1] < FEWEST_VALUES or left @ left <= np.finfo(np.float64).eps * (values @ values):
+    # Of means points are taken out: where nothing differs, all of them are rounding of arithmetic.
+    if contrasts.shape[1] < FEWEST_VALUES or left @ left <= np.finfo(np.float64).eps * (logs @ logs):
         return None
     return CampaignSeries(
         starts_s=starts_s, began_s=float(began[0] - starts_s[0]), values=values, contrasts=contrasts,

@@ -11,6 +11,8 @@ from flowsweep.scatter import NORMAL_MAD
 
 _BEYOND = 4.5
 """Standard deviations from what is usual there, beyond which a value counts as if it were as far."""
+_EXACT = 1e-10
+"""Residuals of logarithms that are rounding of arithmetic."""
 _ROUNDS = 40
 _SETTLED = 0.01
 """Of a standard deviation: no point moves further in a round."""
@@ -19,6 +21,9 @@ _WINDOWS = ((30, 7), (120, 9), (math.inf, 11))
 """Values below which so many neighbours are the level, by their median: more than half of them are a change
 that lasts. If one of 20 trials stalls, more than half of 7 neighbours do so in one of 200 series of 30, of 9
 in one of 250 of 120, and of 11 in one of 1000."""
+_NARROWEST = 5
+"""Values of which the median is the level next to an end: three of them are a change that lasts, as they may
+be a step (`CampaignSeries.shortest_segment`), and two are far off."""
 _FEWEST_ALIKE = 3
 """Days with trials of one hour of the day, or one day of the week, from which on these have levels of their
 own: of two nobody knows which is far off."""
@@ -48,7 +53,7 @@ def winsorized(logs: Floats, points: Codes, began: Floats) -> Floats:
         residuals = logs - own - recurring - level
         free = len(logs) - int(points.max()) - 1 - parts - len(logs) / _window(len(logs))
         # A value that is the median itself is off by nothing, whatever the noise.
-        apart = np.abs(residuals[residuals != 0])
+        apart = np.abs(residuals[np.abs(residuals) > _EXACT])
         spread = float(np.median(apart)) if len(apart) else 0.0
         deviation = NORMAL_MAD * spread * (len(logs) / max(free, 1.0)) ** 0.5
         if deviation <= 0 or free <= 0:
@@ -95,19 +100,24 @@ def _recurring(values: Floats, clocks: list[Codes], days: Codes) -> tuple[Floats
 def _running_median(values: Floats) -> Floats:
     """(n,) the median of each value and its neighbours.
 
-    Nearer to an end it is the middle of the value, the last median, and a line through the last ones (Tukey).
+    Nearer to an end it is that of as many on either side as there are, so that a step after three values or
+    more stays one. The last two are the middle of the value, the last median, and a line through the last
+    ones (Tukey).
     """
     window = _window(len(values))
     if len(values) < window:
         return np.full(len(values), np.median(values))
-    medians = np.median(np.lib.stride_tricks.sliding_window_view(values, window), axis=1)
-    half = window // 2
+    inner = np.median(np.lib.stride_tricks.sliding_window_view(values, window), axis=1)
+    narrower = range(_NARROWEST, window, 2)
+    first = [np.median(values[:count]) for count in narrower]
+    last = [np.median(values[-count:]) for count in reversed(narrower)]
+    medians = np.concatenate([first, inner, last])
+    half = _NARROWEST // 2
     beyond = np.arange(1, half + 1)
-    back = min(half, len(medians) - 1)
     ends = []
-    for own, inner in ((values[:half][::-1], medians), (values[-half:], medians[::-1])):
-        slope = (inner[0] - inner[back]) / max(back, 1)
-        ends.append(np.median([own, np.full(half, inner[0]), inner[0] + slope * beyond], axis=0))
+    for own, near in ((values[:half][::-1], medians), (values[-half:], medians[::-1])):
+        slope = (near[0] - near[half]) / half
+        ends.append(np.median([own, np.full(half, near[0]), near[0] + slope * beyond], axis=0))
     return np.concatenate([ends[0][::-1], medians, ends[1]])
 
 
