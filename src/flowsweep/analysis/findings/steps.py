@@ -214,27 +214,35 @@ def step_hypotheses(
     if step is None:
         return []
     change = Estimate.in_percent(step.interval)
+    claimed = step.interval is not None
+    since = tuple(_since(observed, series, place) for place in step.places) if claimed else ()
     return [
         _on_step(
             observed.scope(),
             partial(_say, series, step, _of_which(observed), margin),
-            series.trials if step.interval is None else _since(observed, series, step),
+            since[-1] if since else series.trials,
             change,
             p_value=step.course.p_value,
             trials=len(series.trials),
+            since=since,
         )
     ]
 
 
 def trials_since(hypotheses: Iterable[Hypothesis]) -> frozenset[str]:
-    """Name the trials since the steps among some hypotheses, all of which are claimed."""
-    steps = (one for one in hypotheses if one.kind == "step" and one.estimate.effect is not None)
-    return frozenset(trial for one in steps for trial in one.evidence)
+    """Name the trials since the last steps of some hypotheses, all of which are claimed."""
+    return frozenset(trial for one in hypotheses if one.since for trial in one.since[-1])
 
 
-def _since(observed: Observations, series: CampaignSeries, step: Step) -> tuple[str, ...]:
-    """The trials since the last step: those that began later than midway between the units next to it."""
-    after = series.bins >= step.places[-1]
+def sides_of(hypotheses: Iterable[Hypothesis]) -> dict[str, int]:
+    """Number the sides of the steps of some hypotheses, all of which are claimed: `Observations.sides`."""
+    every = (since for one in hypotheses for since in one.since)
+    return {trial: number for number, since in enumerate(every, 1) for trial in since}
+
+
+def _since(observed: Observations, series: CampaignSeries, place: int) -> tuple[str, ...]:
+    """The trials since a step: those that began later than midway between the units next to it."""
+    after = series.bins >= place
     least_s = series.began_s + float(series.units_s[~after].max() + series.units_s[after].min()) / 2
     began = ((row["trial_id"], row["started_at"]) for row in observed.rows)
     return tuple(trial for trial, at in began if at is not None and seconds(at) >= least_s)

@@ -56,21 +56,22 @@ def repeat_noise(grid: Design, since: Collection[str] = ()) -> RepeatNoise | Non
     Returns:
         Residuals of log goodput = point and direction + repeat + noise, by least squares (randomised complete
         blocks; Box, Hunter and Hunter, Statistics for Experimenters, 2005, ch. 4). Repeats are not taken out
-        where most are of a single point: how they differ is the noise. None where points ran once.
+        where most are of a single point: how they differ is the noise. Where the grid knows of sides of a
+        step, no point, or else no repeat, is of both. None where points ran once.
     """
     placed = [
-        (row, (unit.hosts, unit.levels, row[DIRECTION]), unit.repeat)
+        (row, (unit.hosts, unit.levels, row[DIRECTION]), (unit.repeat, side), side)
         for unit in grid.units
-        for row in unit.rows
+        for row, side in zip(unit.rows, unit.sides, strict=True)
     ]
     if not placed:
         return None
-    rows = tuple(row for row, _, _ in placed)
+    rows = tuple(row for row, _, _, _ in placed)
     points = Counter(unit.repeat for unit in grid.units)
     several = sum(count > 1 for count in points.values()) >= len(points) / 2
-    blocks = coded([repeat if several else 0 for _, _, repeat in placed])
-    after = [not several and row["trial_id"] in since for row in rows]
-    cells = coded([(cell, late) for (_, cell, _), late in zip(placed, after, strict=True)])
+    blocks = coded([repeat if several else 0 for _, _, repeat, _ in placed])
+    after = [0 if several else side or int(row["trial_id"] in since) for row, _, _, side in placed]
+    cells = coded([(cell, late) for (_, cell, _, _), late in zip(placed, after, strict=True)])
     logs = np.log([goodput_of(row) for row in rows])
     fit = Fit(logs, cells, blocks)
     return RepeatNoise(rows, cells, blocks, logs, fit, any(after)) if fit.freedom > 0 else None
