@@ -49,7 +49,9 @@ def effect_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MAR
         "congestion" for congestion control, else "effect". The effect is in percent of goodput, between the
         two levels that `headline_of` chooses, and interval and p-value are of the same two. Imported trials
         whose file does not say the level take no part. Trials that
-        stand out from their repeats are left out, and the sentence says how many. Method: `compare_levels`.
+        stand out from their repeats are left out, and the sentence says how many. Where goodput stepped
+        (`Observations.sides`), only trials of the same side of the step are held against each other. Method:
+        `compare_levels`.
     """
     grid, left_out = usual_trials(design(observed))
     parts = {axis: grid.where_reported(axis) for axis in grid.axes if axis not in _OF_ITS_OWN}
@@ -99,6 +101,7 @@ def _hypothesis(
         left_out=left_out,
         paths=() if everywhere else _paths(own),
         once=_once(grid, compared, own, pair),
+        sided=_is_sided(grid) and _sides_matter(grid, axis, pair, estimate),
         spread=partial(_spread, compared, pair, margin),
     )
     return Hypothesis(
@@ -241,6 +244,19 @@ def _once(grid: Design, compared: LevelComparison, units: Sequence[Unit], pair: 
     return tuple(compared.levels[number] for number in sorted(pair) if rows[compared.levels[number]] == 1)
 
 
+def _is_sided(grid: Design) -> bool:
+    return bool(np.any(grid.sides))
+
+
+def _sides_matter(grid: Design, axis: str, pair: Pair, estimate: tuple[float, float, float]) -> bool:
+    """Whether two levels would differ otherwise, had trials on both sides of a step been held together."""
+    together = compare_levels(grid.of_one_side(), axis)
+    if isinstance(together, Incomparable):
+        return True
+    _, low, high = estimate
+    return not low <= together.difference(pair)[0] <= high
+
+
 def _paths(units: Iterable[Unit]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row[DIRECTION] for unit in units for row in unit.rows))
 
@@ -265,6 +281,11 @@ def _why_untestable(grid: Design, axis: str, why: Incomparable) -> str:
         return "only one of its levels has trials of both directions that ended well"
     if why is Incomparable.NOT_ALIKE:
         return "no two of its levels ran with everything else alike"
+    if _is_sided(grid) and isinstance(compare_levels(grid.of_one_side(), axis), LevelComparison):
+        return (
+            "no two of its levels can be compared on the same side of the step in goodput, which cannot be "
+            "told apart from them"
+        )
     if why is Incomparable.APART:
         return _apart(grid, axis)
     if why is Incomparable.ROUNDED:
@@ -324,6 +345,8 @@ def _method(grid: Design, compared: LevelComparison, headline: Headline, left_ou
 
 def _blocks(grid: Design) -> str:
     count = int(blocks(grid).max()) + 1
+    if _is_sided(grid):
+        return f"repeats as blocks, {count} with those of each side apart"
     if count == int(grid.repeats.max()) + 1:
         return "repeats as blocks"
     return f"repeats as blocks, joined to {count} where their times overlap or one has a single trial"

@@ -71,8 +71,9 @@ class Hypothesis:
     second_opinion: Callable[[], float] | None = None
     """A p-value by another way, as by permutation. Asked for only where an effect would be claimed; if it
     does not bear the claim out, the hypothesis stays undecided."""
-    sides: tuple[frozenset[str], ...] = ()
-    """Of one on steps: trial_id of those since each step, in the order of time."""
+    since: tuple[tuple[str, ...], ...] = ()
+    """Of a step, or of two: trial_id of all trials since each, in the order of time; none where there may be
+    no step."""
     second_method: str = "permutation within blocks"
     """How `second_opinion` is found."""
 

@@ -67,6 +67,8 @@ class AxisEffect:
     """Those of both levels of which there is a single trial."""
     spread: Callable[[], tuple[Somewhere, Somewhere] | None]
     """Where the effect is greatest and least, if it is not alike everywhere."""
+    sided: bool = False
+    """Levels are compared on each side of a step in goodput by itself, and would differ otherwise."""
 
 
 def say_effect(effect: AxisEffect, decision: Decision) -> str:
@@ -77,10 +79,13 @@ def say_effect(effect: AxisEffect, decision: Decision) -> str:
 def _resting_on(effect: AxisEffect) -> str:
     """Say where both levels were compared, if not everywhere, and which of them ran once."""
     said = [f"1 trial of {_words(effect, level)}" for level in effect.once]
+    where = ["on each side of the step"] if effect.sided else []
     if effect.paths:
         few = len(effect.paths) <= _FEW_PATHS
-        where = " and ".join(effect.paths) if few else counted(len(effect.paths), "direction")
-        said.insert(0, f"compared at {where} alone")
+        paths = " and ".join(effect.paths) if few else counted(len(effect.paths), "direction")
+        where.insert(0, f"at {paths} alone")
+    if where:
+        said.insert(0, f"compared {', '.join(where)}")
     return f" ({', '.join(said)})" if said else ""
 
 

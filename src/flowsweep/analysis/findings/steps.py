@@ -223,7 +223,8 @@ def step_hypotheses(
     if step is None:
         return []
     change = Estimate.in_percent(step.interval)
-    since = [] if step.interval is None else [_since(observed, series, place) for place in step.places]
+    claimed = step.interval is not None
+    since = tuple(_since(observed, series, place) for place in step.places) if claimed else ()
     return [
         _on_step(
             observed.scope(),
@@ -232,15 +233,20 @@ def step_hypotheses(
             change,
             p_value=step.course.p_value,
             trials=len(series.trials),
-            sides=tuple(map(frozenset, since)),
+            since=since,
         )
     ]
 
 
 def trials_since(hypotheses: Iterable[Hypothesis]) -> frozenset[str]:
-    """Name the trials since the steps among some hypotheses, all of which are claimed."""
-    steps = (one for one in hypotheses if one.kind == "step" and one.estimate.effect is not None)
-    return frozenset(trial for one in steps for trial in one.evidence)
+    """Name the trials since the last steps of some hypotheses, all of which are claimed."""
+    return frozenset(trial for one in hypotheses if one.since for trial in one.since[-1])
+
+
+def sides_of(hypotheses: Iterable[Hypothesis]) -> dict[str, int]:
+    """Number the sides of the steps of some hypotheses, all of which are claimed: `Observations.sides`."""
+    every = (since for one in hypotheses for since in one.since)
+    return {trial: number for number, since in enumerate(every, 1) for trial in since}
 
 
 def _since(observed: Observations, series: CampaignSeries, place: int) -> tuple[str, ...]:

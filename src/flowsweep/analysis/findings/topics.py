@@ -131,7 +131,8 @@ def findings(
     if within is not None:
         hypotheses += segment_hypotheses(comparable, within.segments, hosts)
     hypotheses += late
-    asked = _in_order(_once(on_each_side(hypotheses, comparable, bounds_since)))
+    over_levels = partial(_over_levels, hypotheses, within, windows, margin=margin)
+    asked = _in_order(_once(on_each_side(hypotheses, comparable, bounds_since, over_levels)))
     return most_important_first(
         [found for found, one in zip(decided(asked), asked, strict=True) if one.shown]
     )
@@ -211,20 +212,7 @@ def _hypotheses(
 ) -> Iterator[Hypothesis]:
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
     repeats = repeat_hypotheses(observed, explained=explained, margin=margin)
-    drifts = [one for one in repeats if one.kind == "drift"]
-    compared = [
-        *plateau_hypotheses(observed, windows=windows, margin=margin),
-        *effects_at_equal_windows(observed, margin=margin),
-        *direction_hypotheses(observed, margin=margin, drifts=drifts),
-    ]
-    alike = alike_in_the_mean(compared, observed, margin=margin)
-    cuts = {} if within is None else within.cuts
-    over_levels = [
-        *with_growing_trials(alike, observed, cuts, margin=margin),
-        *decline_hypotheses(observed, margin=margin),
-    ]
-    grid = in_time(design(observed, paired=False))
-    yield from apart_from_time(over_levels, grid, drifts, margin=margin)
+    yield from _over_levels(repeats, within, windows, observed, margin=margin)
     yield from repeats
     yield from verdict_hypotheses(observed, others.back)
     round_trips = {} if within is None else within.round_trips
@@ -236,6 +224,28 @@ def _hypotheses(
     yield from share_hypotheses(observed, others.not_along)
     if within is not None and not facts_of(observed.rows[0]["test"]).job:
         yield from within_trial_hypotheses(observed, within, hosts=hosts, margin=margin)
+
+
+def _over_levels(
+    asked: Sequence[Hypothesis], within: WithinTrials | None, windows: Mapping[str, float],
+    observed: Observations, *, margin: float,
+) -> Iterator[Hypothesis]:  # fmt: skip
+    """Ask what compares levels, or directions, of one sweep; its drifts are among what was asked."""
+    own = (observed.sweep, observed.mode)
+    drifts = [one for one in asked if one.kind == "drift" and one.scope[:2] == own]
+    cuts = {} if within is None else within.cuts
+    compared = [
+        *plateau_hypotheses(observed, windows=windows, margin=margin),
+        *effects_at_equal_windows(observed, margin=margin),
+        *direction_hypotheses(observed, margin=margin, drifts=drifts),
+    ]
+    alike = alike_in_the_mean(compared, observed, margin=margin)
+    over_levels = [
+        *with_growing_trials(alike, observed, cuts, margin=margin),
+        *decline_hypotheses(observed, margin=margin),
+    ]
+    grid = in_time(design(observed, paired=False))
+    yield from apart_from_time(over_levels, grid, drifts, margin=margin)
 
 
 def repeat_hypotheses(

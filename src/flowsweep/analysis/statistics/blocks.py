@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
 
-from flowsweep.analysis.statistics.design import Design, Unit, coded
+from flowsweep.analysis.statistics.design import Design, Unit, both, coded
 from flowsweep.analysis.statistics.least_squares import Codes
 from flowsweep.analysis.statistics.observations import DIRECTION
 from flowsweep.occasions import Occasions
@@ -25,8 +25,19 @@ def blocks(grid: Design) -> Codes:
         a count, so repeats of one occasion are one block where their trials between two hosts, in the same
         directions, overlap in time, and a trial that is the only one of its repeat belongs to the block
         before it, or after it where it is the first. A pass over all points is a block of its own then, and
-        ten tests of one level after ten of another are one together.
+        ten tests of one level after ten of another are one together. No block has trials of both sides of a
+        step in goodput.
     """
+    return both(_in_time(grid), grid.sides)
+
+
+def is_imported(grid: Design) -> bool:
+    """Whether trials of a grid came from another tool: nobody planned their repeats."""
+    return any(row.get("imported_from") for unit in grid.units for row in unit.rows)
+
+
+def _in_time(grid: Design) -> Codes:
+    """As `blocks`, of both sides of a step together."""
     if not is_imported(grid) or any(start is None for start in map(_started_at, grid.units)):
         return grid.repeats
     starts = [datetime.fromisoformat(str(_started_at(unit))) for unit in grid.units]
@@ -43,11 +54,6 @@ def blocks(grid: Design) -> Codes:
         kept, gone = joined[first], joined[second]
         joined |= {one: kept for one, number in joined.items() if number == gone}
     return coded([joined[one] for one in passes])
-
-
-def is_imported(grid: Design) -> bool:
-    """Whether trials of a grid came from another tool: nobody planned their repeats."""
-    return any(row.get("imported_from") for unit in grid.units for row in unit.rows)
 
 
 def _overlapping(

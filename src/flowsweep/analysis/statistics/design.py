@@ -46,6 +46,14 @@ class Unit:
     rows: tuple[ObservedRow, ...]
     """One for each direction, always in the same order for the same hosts; in a design that is not paired, of
     those there are."""
+    sides: tuple[int, ...]
+    """On which side of the steps in goodput each of them ran, as in `Observations.sides`; else 0."""
+
+    def alone(self) -> tuple["Unit", ...]:
+        """Each direction as a unit of its own."""
+        return tuple(
+            replace(self, rows=(row,), sides=(side,)) for row, side in zip(self.rows, self.sides, strict=True)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,10 @@ class Design:
         if any(isinstance(level, (str, tuple)) for level in found):
             return tuple(found)
         return tuple(sorted(found, key=lambda level: (level is not None, level)))
+
+    def of_one_side(self) -> "Design":
+        """The same, as if goodput had not stepped."""
+        return replace(self, units=tuple(replace(unit, sides=(0,) * len(unit.sides)) for unit in self.units))
 
     def where_known(self, axis: str) -> "Design":
         """What is left without the units of which nobody knows the level of an axis."""
@@ -96,6 +108,11 @@ class Design:
     def repeats(self) -> Codes:
         """(units,) a number from 0 for each repeat."""
         return coded([unit.repeat for unit in self.units])
+
+    @property
+    def sides(self) -> Codes:
+        """(units,) a number from 0 for each side of the steps in goodput."""
+        return coded([unit.sides for unit in self.units])
 
     @property
     def trials(self) -> tuple[str, ...]:
@@ -133,7 +150,9 @@ def design(observed: Observations, *, paired: bool = True) -> Design:
         if paired and len(found) < len(ways):
             unpaired += len(found)
         else:
-            units.append(Unit(repeat, pair, place, tuple(found[way] for way in ways if way in found)))
+            rows = tuple(found[way] for way in ways if way in found)
+            sides = tuple(observed.sides.get(row["trial_id"], 0) for row in rows)
+            units.append(Unit(repeat, pair, place, rows, sides))
     return Design(axes, tuple(units), unpaired)
 
 
@@ -191,6 +210,11 @@ def coded(values: Sequence[Hashable]) -> Codes:
     """Number distinct values from 0, in the order in which they occur first."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.intp)
+
+
+def both(codes: Codes, others: Codes) -> Codes:
+    """Number from 0 what two numberings tell apart."""
+    return coded(list(zip(codes.tolist(), others.tolist(), strict=True)))
 
 
 def mostly_repeated(points: Codes) -> bool:

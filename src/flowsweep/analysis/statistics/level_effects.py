@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from flowsweep.analysis.statistics.blocks import blocks, is_imported
-from flowsweep.analysis.statistics.design import Design, Level, coded, mostly_repeated
+from flowsweep.analysis.statistics.design import Design, Level, both, mostly_repeated
 from flowsweep.analysis.statistics.least_squares import Codes, Estimates, Fit, Floats
 from flowsweep.analysis.statistics.rounded import rounded_away
 
@@ -107,8 +107,8 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | Incomparable:
         Differences of mean log goodput between levels. Each point of the grid has a mean of its own, each
         of the `blocks`, which are the repeats of a plan, an effect of its own, and the noise is what is left
         (pure error; Box, Hunter and Hunter, Statistics for Experimenters, 2005, ch. 4), of each point its own
-        (`Fit.compare`). Where points ran once, the points of the other axes are the blocks, and their
-        interaction with this one counts as noise, too.
+        (`Fit.compare`). Where points ran once, the points of the other axes are the blocks, those on each
+        side of a step apart, and their interaction with this one counts as noise, too.
         Or why there are none: levels did not run under the same conditions, or nothing tells the noise.
     """
     if not design.units:
@@ -117,18 +117,18 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | Incomparable:
     level = _numbered(design, axis, levels)
     other_axes = [other for other in design.axes if other != axis]
     others = design.codes(*other_axes)
-    logs, repeats = design.logs, design.repeats
-    points = coded(list(zip(level.tolist(), others.tolist(), strict=True)))
+    logs, strata = design.logs, both(both(design.repeats, others), design.sides)
+    points = both(level, others)
     repeated = mostly_repeated(points)
     cells = points if repeated else level
-    fit_blocks = blocks(design) if repeated else others
+    fit_blocks = blocks(design) if repeated else both(others, design.sides)
     fit = Fit(logs, cells, fit_blocks)
     cell_of = np.full((len(levels), int(others.max()) + 1), -1)
     cell_of[level, others] = cells
-    if repeated or not is_imported(design):
-        tied = _tied(cells, fit_blocks)[cell_of]
-    else:
-        tied = np.broadcast_to(_tied(level, blocks(design))[:, None], cell_of.shape)
+    tied = _tied(cells, fit_blocks)
+    if not repeated and is_imported(design):
+        tied = both(tied, _tied(level, blocks(design)))
+    tied = tied[cell_of]
     common = _comparable(cell_of, tied)
     if isinstance(common, Incomparable):
         return common
@@ -154,7 +154,7 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | Incomparable:
         point_of=others,
         common=common,
         at_points=at_points,
-        permuted=_permutation(logs, level, coded(list(zip(repeats.tolist(), others.tolist(), strict=True)))),
+        permuted=_permutation(logs, level, strata),
     )
 
 

@@ -103,7 +103,7 @@ def _grouped(grid: Design, axis: str) -> list[LevelMeans]:
 def _blocks_by_trial(grid: Design) -> dict[str, int]:
     """The block of each trial, by trial_id: each direction has blocks of its own."""
     found: dict[str, int] = {}
-    alone = [replace(unit, rows=(row,)) for unit in grid.units for row in unit.rows]
+    alone = [part for unit in grid.units for part in unit.alone()]
     for direction in {unit.rows[0][DIRECTION] for unit in alone}:
         own = tuple(unit for unit in alone if unit.rows[0][DIRECTION] == direction)
         numbers = blocks(replace(grid, units=own)).tolist()

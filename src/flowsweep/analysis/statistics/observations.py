@@ -1,7 +1,7 @@
 """What statistics over repeats start from: the trials of one sweep and mode that ended well."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from flowsweep import wording
@@ -50,6 +50,9 @@ class Observations:
     """Of all of them, where they are those of one direction of several."""
     failed: tuple[ObservedRow, ...] = ()
     """Trials of the same sweep and mode that did not end well, or carried nothing."""
+    sides: Mapping[str, int] = field(default_factory=dict)
+    """By trial_id, after which step in goodput a trial ran: a number from 1, none of those before any. What
+    differs between sides is no effect of what was varied."""
 
     def scope(self, direction: str | None = None) -> Scope:
         """What is about all of these trials, or about those of one direction."""

@@ -1,7 +1,6 @@
 """What is left of each trial's goodput once its point and its repeat are known: the noise between repeats."""
 
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,33 +49,32 @@ class RepeatNoise:
         return Fit(values, self.cells, self.blocks)
 
 
-def repeat_noise(grid: Design, sides: Collection[Collection[str]] = ()) -> RepeatNoise | None:
+def repeat_noise(grid: Design) -> RepeatNoise | None:
     """Take points and repeats out of log goodput.
 
     Args:
         grid: Of trials of one sweep and mode; goodput in bit/s.
-        sides: trial_id of those since each step in goodput, if there were some: a point then has a mean on
-            each side of them, unless repeats are taken out, and the steps with them.
 
     Returns:
         Residuals of log goodput = point and direction + repeat + noise, by least squares (randomised complete
         blocks; Box, Hunter and Hunter, Statistics for Experimenters, 2005, ch. 4). Repeats are not taken out
-        where most are of a single point: how they differ is the noise. None where points ran once.
+        where most are of a single point: how they differ is the noise. Where the grid knows of sides of
+        steps, a point, or else a repeat, has a mean on each of them. None where points ran once.
     """
     placed = [
-        (row, (unit.hosts, unit.levels, row[DIRECTION]), unit.repeat)
+        (row, (unit.hosts, unit.levels, row[DIRECTION]), (unit.repeat, side), side)
         for unit in grid.units
-        for row in unit.rows
+        for row, side in zip(unit.rows, unit.sides, strict=True)
     ]
     if not placed:
         return None
-    rows = tuple(row for row, _, _ in placed)
+    rows = tuple(row for row, _, _, _ in placed)
     points = Counter(unit.repeat for unit in grid.units)
     several = sum(count > 1 for count in points.values()) >= len(points) / 2
-    blocks = coded([repeat if several else 0 for _, _, repeat in placed])
-    after = [() if several else tuple(row["trial_id"] in since for since in sides) for row in rows]
-    cells = coded([(cell, late) for (_, cell, _), late in zip(placed, after, strict=True)])
-    steps = sum(map(any, zip(*after, strict=True)))
+    blocks = coded([repeat if several else 0 for _, _, repeat, _ in placed])
+    sides = [0 if several else side for _, _, _, side in placed]
+    cells = coded([(cell, side) for (_, cell, _, _), side in zip(placed, sides, strict=True)])
+    steps = len(set(sides)) - 1
     logs = np.log([goodput_of(row) for row in rows])
     fit = Fit(logs, cells, blocks)
     return RepeatNoise(rows, cells, blocks, logs, fit, steps) if fit.freedom > 0 else None

@@ -53,11 +53,7 @@ def in_time(grid: Design) -> Design:
     apart = {hosts for hosts, own in grouped(grid.units, lambda unit: unit.hosts).items() if _apart(own)}
     if not apart:
         return grid
-    units = [
-        part
-        for unit in grid.units
-        for part in ((replace(unit, rows=(row,)) for row in unit.rows) if unit.hosts in apart else (unit,))
-    ]
+    units = [part for unit in grid.units for part in (unit.alone() if unit.hosts in apart else (unit,))]
     return replace(grid, units=tuple(units))
 
 

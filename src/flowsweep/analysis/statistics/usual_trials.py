@@ -57,7 +57,8 @@ def usual_trials(grid: Design) -> tuple[Design, LeftOut]:
         out, with less than half of what three quarters of the points have that differ from it in one axis
         only, of all axes and of each by itself,
         unless they rise from the end of an axis on by as much as the two next to it. The design itself where
-        that is none, where a level of an axis would be lost, or where points ran once.
+        that is none, where a level of an axis would be lost, or where points ran once. Where goodput stepped,
+        a trial stands out from those on its own side (`repeat_noise`).
     """
     noise = repeat_noise(grid)
     nothing = LeftOut(0, 0, len(_points(grid)))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 import numpy as np
@@ -134,9 +134,9 @@ def _points(summary: Sequence[TrialRow], since: Collection[str]) -> dict[_Place,
 
 def _standing_out(rows: Sequence[TrialRow], since: Collection[str]) -> frozenset[str]:
     """Name the trials that stand out from their repeats."""
+    sides = dict.fromkeys(since, 1)
     noises = (
-        repeat_noise(design(observed, paired=False), [since] if since else ())
-        for observed in observations(rows)
+        repeat_noise(design(replace(observed, sides=sides), paired=False)) for observed in observations(rows)
     )
     return frozenset(
         noise.rows[place]["trial_id"]
