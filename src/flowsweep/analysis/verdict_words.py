@@ -1,5 +1,7 @@
 """What limited a trial in words that its own shares of time bear out; the verdict is a value of a column."""
 
+from typing import NamedTuple
+
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known, quantity_of
 from flowsweep.analysis.tests.file.words import file_meaning
 from flowsweep.analysis.tests.udp.own_bursts import may_be_own_bursts
@@ -26,6 +28,10 @@ GROWING_OR_PACED = (
     "its window may still have been growing (measure longer), or it keeps to a rate that it found"
 )
 """Why congestion control may hold a source back that loses nothing."""
+AT_WINDOWS = (
+    "windows beyond what the path carries, which fill a queue, or round trips that vary by themselves"
+)
+"""Why round trips may be longer where windows were full."""
 _WINDOWS = {
     "rwnd": "The receive window was full",
     "send_buffer": "The send buffer was full",
@@ -61,6 +67,42 @@ def lost_nothing(row: TrialRow) -> bool:
     return row.get("packets_lost") == 0
 
 
+class FullWindows(NamedTuple):
+    """Of a trial at whose windows round trips were longer than the minimum."""
+
+    share: float
+    """Of the time in which a window other than congestion control's was full."""
+    wait_ms: float
+    """What round trips were longer by, in the median."""
+
+
+def at_full_windows(row: TrialRow) -> FullWindows | None:
+    """Say how long round trips were at full windows, where it is not clear whether these filled a queue.
+
+    None where they are hardly longer, where the plan says what the link carries, where threads were always
+    busy or the source idle, and where both directions were in use: then it may be the other one's queue.
+    """
+    if row.get("verdict") != NOT_CLEAR or row.get("simultaneous") or row.get("link_payload_bps") is not None:
+        return None
+    shares = (row.get("limit_rwnd_share"), row.get("limit_send_buffer_share"))
+    windows = sum(share or 0.0 for share in shares)
+    busy = max(row.get("thread_busy_send") or 0.0, row.get("thread_busy_recv") or 0.0) >= BUSY
+    if busy or windows < SOME or (row.get("sender_idle_share") or 0.0) >= SOME:
+        return None
+    least_ms = row.get("rtt_min_ms") or 0.0
+    wait_ms = (row.get("rtt_median_ms") or 0.0) - least_ms
+    longer = wait_ms >= max(QUEUE_MS, QUEUE_SHARE * least_ms)
+    return FullWindows(windows, wait_ms) if longer else None
+
+
+def at_windows_words(full: FullWindows) -> str:
+    """Say what was seen, and what it may be; no whole sentence."""
+    return (
+        f"windows were full for {format_share(full.share)} of the time, and round trips "
+        f"{format_milliseconds(full.wait_ms)} longer than the minimum: {AT_WINDOWS}"
+    )
+
+
 def limit_name(row: TrialRow) -> str | None:
     """Name what limited a trial, as `limit_words` does; None of one without a verdict."""
     return limit_words(row)[0] if row.get("verdict") else None
@@ -78,9 +120,13 @@ def limit_words(row: TrialRow) -> tuple[str, str]:
         than a third of the time: the path or the losses by themselves, on what grounds, and what the flight
         filled instead. Where the source was late and caught up in bursts that may be what was lost: that.
         Where hosts counted fewer drops than lost datagrams: why it is theirs. Of files below which nobody saw
-        a disk: that. Of the network alone: that it is what was measured.
+        a disk: that. Of the network alone: that it is what was measured. Where windows were full, and it is
+        not clear whether they filled a queue: that.
     """
     verdict = known(row["verdict"])
+    if (full := at_full_windows(row)) is not None:
+        said = at_windows_words(full)
+        return verdict, f"{said[0].upper()}{said[1:]}."
     if verdict == HOST_DROPS and _in_pieces(row):
         return verdict, f"{VERDICTS[verdict].meaning} {_PIECES}"
     if verdict == PATH_LOSS and may_be_own_bursts(row):

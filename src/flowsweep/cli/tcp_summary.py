@@ -1,6 +1,7 @@
 """What `flowsweep tcp` says at its end."""
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.verdict_words import at_full_windows, at_windows_words
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by, no_verdict, windows_full
 from flowsweep.cli.summary_lines import cpu, goodput, latency, least_round_trip, pair, print_lines
 from flowsweep.wording import format_share, format_size
@@ -47,5 +48,6 @@ def _retransmits(row: TrialRow) -> str | None:
 
 def _limited_by(row: TrialRow) -> str:
     unknown = no_verdict(row, "the source's kernel does not say what its flows waited for")
-    unclear = f"no cause accounts for enough of the trial; {windows_full(row)}"
-    return limited_by(row, unclear=unclear, unknown=unknown)
+    full = at_full_windows(row)
+    cause = "no cause accounts for enough of the trial" if full is None else at_windows_words(full)
+    return limited_by(row, unclear=f"{cause}; {windows_full(row)}", unknown=unknown)

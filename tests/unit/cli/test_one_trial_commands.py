@@ -233,6 +233,11 @@ UNCLEAR = (
     "not known: no cause accounts for enough of the trial; full, by share of the time: "
     "congestion window 40.0 %, receive window 35.0 %, send buffer 25.0 %"
 )
+AT_FULL_WINDOWS = (
+    "not known: windows were full for 60.0 % of the time, and round trips 5 ms longer than the minimum: "
+    "windows beyond what the path carries, which fill a queue, or round trips that vary by themselves; full, "
+    "by share of the time: congestion window 40.0 %"
+)
 
 
 @pytest.mark.parametrize(
@@ -260,6 +265,10 @@ UNCLEAR = (
         (
             {"verdict": "not clear"},
             UNCLEAR,
+        ),
+        (
+            {"verdict": "not clear", "rtt_min_ms": 8.0, "rtt_median_ms": 13.0},
+            AT_FULL_WINDOWS,
         ),
         ({"verdict": None, "limit_none_share": None}, "not known: the source's kernel does not say"),
         ({"verdict": None, "goodput_bps": None}, "not known: there are too few whole intervals"),

@@ -14,7 +14,9 @@ from flowsweep.analysis.statistics.regions import Regions, regions
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known
 from flowsweep.analysis.tests.file.words import network_alone, unseen_files
 from flowsweep.analysis.verdict_words import (
+    AT_WINDOWS,
     GROWING_OR_PACED,
+    at_full_windows,
     congestion_held,
     held_by_window,
     lost_nothing,
@@ -116,7 +118,11 @@ def _part(
         part = f"{limiting_words(verdict, own)} limits {many}"
     if where is not None and verdict in where.words:
         part += f" ({where.words[verdict]})"
-    part += f"{_crowded(own)}{_congestion_held(own)}{_either_queue(own, back)}" if unclear else ""
+    part += (
+        f"{_crowded(own)}{_congestion_held(own)}{_either_queue(own, back)}{_at_windows(own, back)}"
+        if unclear
+        else ""
+    )
     part += _reached(own) if verdict in (NETWORK, QUEUE, REVERSE_QUEUE) else ""
     part += _sent_again(own) if verdict == LOSS else ""
     others = background_words(own) if VERDICTS[verdict].of_path else ""
@@ -213,6 +219,19 @@ def _either_queue(own: Sequence[TrialRow], back: AbstractSet[str]) -> str:
         f", round trips are {format_duration(round(median(waits) * MILLISECOND_NS))} longer than the minimum "
         "(in the median), in the queue of this direction or in that of the other, which was in use at the "
         "same time"
+    )
+
+
+def _at_windows(own: Sequence[TrialRow], back: AbstractSet[str]) -> str:
+    """Say that windows were full at long round trips, where that may have either of two reasons."""
+    seen = [full for row in own if row["trial_id"] not in back and (full := at_full_windows(row)) is not None]
+    if len(seen) < len(own):
+        return ""
+    share, wait_ms = median(full.share for full in seen), median(full.wait_ms for full in seen)
+    middle = " (medians of the trials)" if len(seen) > 1 else ""
+    return (
+        f", windows were full for {format_share(share)} of the time, and round trips "
+        f"{format_duration(round(wait_ms * MILLISECOND_NS))} longer than the minimum{middle}: {AT_WINDOWS}"
     )
 
 

@@ -6,6 +6,7 @@ from flowsweep.analysis.findings.advice import window_advice
 from flowsweep.analysis.findings.theory import theory_hypotheses
 from flowsweep.analysis.findings.verdict import verdict_hypotheses
 from flowsweep.analysis.statistics.observations import DIRECTION
+from flowsweep.analysis.verdict_words import limit_words
 from queued_trials import observed
 
 Row = dict[str, Any]
@@ -164,3 +165,29 @@ def test_what_losses_cost_in_the_mean_stands_beside_a_full_link() -> None:
     )
     [told] = verdict_hypotheses(observed(alike, alike))
     assert told.say("described").endswith(" at the 96.5 Mbit/s that the link carries.")
+
+
+def test_full_windows_at_long_round_trips_are_said_where_nothing_tells_a_queue_from_jitter() -> None:
+    shares = {"limit_rwnd_share": 0.9, "limit_send_buffer_share": 0.1}
+    unclear = {"verdict": "not clear", "link_payload_bps": None, "rtt_min_ms": 8.0, **shares}
+    waiting = trial(rtt_median_ms=13.0, **unclear)
+    why = "windows beyond what the path carries, which fill a queue, or round trips that vary by themselves."
+    [hypothesis] = verdict_hypotheses(observed(waiting, waiting))
+    assert hypothesis.say("described") == (
+        "slac → in2p3: it is not clear what limits both trials, windows were full for 100 % of the "
+        f"time, and round trips 5 ms longer than the minimum (medians of the trials): {why}"
+    )
+    meaning = f"Windows were full for 100 % of the time, and round trips 5 ms longer than the minimum: {why}"
+    assert limit_words(waiting) == ("not clear", meaning)
+    for other in (
+        trial(rtt_median_ms=9.5, **unclear),
+        trial(rtt_median_ms=13.0, **unclear | {"simultaneous": True}),
+        trial(rtt_median_ms=13.0, **unclear | {"limit_rwnd_share": 0.1}),
+        trial(rtt_median_ms=13.0, **unclear | {"link_payload_bps": 9e7}),
+        trial(rtt_median_ms=13.0, **unclear, thread_busy_send=0.95),
+    ):
+        [hypothesis] = verdict_hypotheses(observed(waiting, other))
+        assert "windows were full" not in hypothesis.say("described")
+        assert limit_words(other)[1] == "No cause accounts for enough of the trial to be named."
+    [beside] = verdict_hypotheses(observed(waiting), {"t"})
+    assert "windows were full" not in beside.say("described")

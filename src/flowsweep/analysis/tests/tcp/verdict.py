@@ -38,6 +38,10 @@ STEADY = 0.04
 CALM = 0.08
 """Round trips that vary by more of what they are longer by do so for another reason than a queue of ours: on
 paths with jitter it was 0.16 and more, of a sender's bursts 0.1 and more."""
+JITTER = 0.16
+"""From this share on a path's own jitter may be all that makes round trips longer."""
+UNSTEADY = 0.2
+"""Queues at receive windows made round trips vary by up to 0.17 of what they added."""
 BEYOND_USUAL = 2
 """Round trips at losses that are longer than the median by so many of their own deviations are of a queue
 that has filled; those of losses at random are as any other."""
@@ -75,7 +79,8 @@ def with_verdict(rows: ir.Table) -> ir.Table:
     cwnd_or_pace = rows.limit_cwnd_share + _pace(rows) >= MOST
     lossy = cwnd_or_pace & (rows.recoveries > 0).coalesce(False)
     filled = _windows_fill(rows)
-    windows = filled & (_far_from_full(rows) | ~_queue_beyond_window(rows))
+    beyond = _queue_beyond_window(rows)
+    windows = filled & (_far_from_full(rows) | ~(beyond | _perhaps_beyond_window(rows)))
     own_queue = _queue_is_its_own(rows)
     verdict = ibis.cases(
         (rows.goodput_bps.isnull() | (untold & rows.thread_busy_send.isnull()), ibis.null("string")),
@@ -90,12 +95,12 @@ def with_verdict(rows: ir.Table) -> ir.Table:
         # A policer has no queue, however much of its rate a trial gets.
         (lossy & _dropped_by_policer(rows), loss),
         (_path_is_full(rows), queue),
-        (windows & (rows.limit_rwnd_share >= rows.limit_send_buffer_share), RECEIVE_WINDOW),
+        (windows & _of_receiver(rows), RECEIVE_WINDOW),
         (windows, SEND_WINDOW),
         (lossy & _dropped_at_random(rows) & _far_from_full(rows), loss),
         (_acknowledgements_wait(rows), ibis.literal(REVERSE_QUEUE)),
         (lossy & _dropped_at_queue(rows), queue),
-        (filled & own_queue, queue),
+        (filled & beyond & own_queue, queue),
         (filled, NOT_CLEAR),
         (_queue_stands(rows) & own_queue, queue),
         (cwnd_or_pace & _queue_at_loss(rows), queue),
@@ -265,10 +270,42 @@ def _queue_beyond_window(rows: ir.Table) -> ir.BooleanValue:
     """Whether what windows hold beyond the path's own waits in a queue.
 
     A receive window that holds no more than the path does cannot double its round trips, however it is sent.
-    Where windows allow twice what the plan's link carries, the rest of them is in its queue.
+    Jitter can, where the plan does not say that the link was nearly full. Where windows allow twice what the
+    plan's link carries, the rest of them is in its queue.
     """
-    of_receiver = rows.limit_rwnd_share >= rows.limit_send_buffer_share
-    doubled = (rows.rtt_median_ms >= rows.rtt_min_ms * 2).coalesce(False)
+    jitter = rows.link_payload_bps.isnull() & ~_varies_at_most(rows, rows.rtt_median_ms, JITTER)
     twice = (rows.theory_window_bps >= rows.link_payload_bps * 2).coalesce(False)
+    calm = _varies_at_most(rows, rows.rtt_median_ms, CALM)
     steady = _varies_at_most(rows, rows.rtt_median_ms, STEADY)
-    return _longer(rows, rows.rtt_median_ms) & (steady | (of_receiver & (doubled | twice)))
+    at_receiver = _of_receiver(rows) & (calm | (_doubled(rows) & ~jitter) | twice)
+    return _longer(rows, rows.rtt_median_ms) & (steady | at_receiver)
+
+
+def _perhaps_beyond_window(rows: ir.Table) -> ir.BooleanValue:
+    """Whether windows may fill a queue, over a link of which the plan does not say what it carries.
+
+    Goodput tells nothing: it is a window per round trip, in whatever way that is longer. But windows that let
+    much more through than came, even so, are not what limited.
+    """
+    at_receiver = (
+        _varies_at_most(rows, rows.rtt_median_ms, UNSTEADY) | _doubled(rows) | _windows_have_room(rows)
+    )
+    # Where the congestion window held back for half of the time, bursts doubled those of a path with room.
+    at_sender = _doubled(rows) & (rows.limit_cwnd_share < SOME)
+    longer = rows.link_payload_bps.isnull() & _longer(rows, rows.rtt_median_ms)
+    return longer & _of_receiver(rows).ifelse(at_receiver, at_sender)
+
+
+def _windows_have_room(rows: ir.Table) -> ir.BooleanValue:
+    """Whether windows let much more through than came, at the round trips that there were."""
+    allowed_bps = rows.theory_window_bps * rows.rtt_min_ms / rows.rtt_median_ms
+    return (_filling(rows) < allowed_bps * MOST).coalesce(False)
+
+
+def _doubled(rows: ir.Table) -> ir.BooleanValue:
+    return (rows.rtt_median_ms >= rows.rtt_min_ms * 2).coalesce(False)
+
+
+def _of_receiver(rows: ir.Table) -> ir.BooleanValue:
+    """Whether of the two windows it is the receiver's that limits, if any does."""
+    return rows.limit_rwnd_share >= rows.limit_send_buffer_share
