@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, over_time
+from flowsweep.analysis.findings.parts_of_cycle import PartMeans, part_means
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries, seconds
 from flowsweep.analysis.statistics.courses import FEWEST_HOURS, tells_days, usual_courses
 from flowsweep.analysis.statistics.design import coded
-from flowsweep.analysis.statistics.least_squares import Floats
+from flowsweep.analysis.statistics.least_squares import Codes, Floats
 from flowsweep.analysis.statistics.likelihood_ratio import NORMAL_95, Course, CourseTest
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.analysis.statistics.red_noise import noise_models
@@ -45,6 +46,9 @@ _WORST_SHARE = 0.25
 """Hours whose goodput is in the lowest quarter between the lowest and the highest are the worst."""
 _THURSDAY = 3
 """The weekday on which 1970 began, Monday being 0."""
+_MONDAY_S = 4 * DAY_S
+"""Of the first Monday since 1970."""
+_HOURS = np.arange(24)
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -109,26 +113,66 @@ def _hypotheses(
     observed: Observations, series: CampaignSeries, asked: CourseTest, beside: Floats, cycle: _Cycle,
     *, covered: bool,
 ) -> list[Hypothesis]:  # fmt: skip
-    times_s = series.units_s + series.began_s % cycle.period_s
     course = _course(series, asked, beside, cycle) if covered else None
-    seen = _seen(times_s, cycle)
-    amplitude = None if course is None else _amplitude(course, cycle, seen, _half_of_means(observed, cycle))
+    told = None if course is None else _told(observed, series, course, beside, cycle)
     return [
         over_time(
             "cycle",
             observed.scope(),
-            partial(_say, cycle, course, amplitude, seen, series),
+            partial(_say, cycle, told, series),
             series.trials,
-            Estimate.in_percent(amplitude),
+            Estimate.in_percent(None if told is None else told.amplitude),
             p_value=None if course is None else course.p_value,
             untestable=course is None,
             method=(
                 f"{' and '.join(_hours(cycle))} hours fitted to log goodput by generalised least squares, "
                 "points taken out, against red noise; no more than what means of twenty-fourths of it "
-                "differ by; p by simulated campaigns"
+                "differ by, and these of hours or weekdays where waves do not fit; p by simulated campaigns"
             ),
         )
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """How much a cycle is, and where."""
+
+    amplitude: tuple[float, float, float]
+    """With the ends of its interval, natural logarithms."""
+    where_words: str
+
+
+def _told(
+    observed: Observations, series: CampaignSeries, course: Course, beside: Floats, cycle: _Cycle
+) -> _Told:
+    """What waves show, or means of hours or weekdays where waves do not fit."""
+    seen = _seen(series.units_s + series.began_s % cycle.period_s, cycle)
+    shape = np.where(seen, _shape(course.coefficients, cycle), np.nan)
+    amplitude = _amplitude(course, cycle, seen, _half_of_means(observed, cycle))
+    if cycle is _WEEK:
+        return _of_week(
+            amplitude,
+            _of_weekdays(shape),
+            part_means(series, beside, _weeks(series), series.weekdays, len(_WEEKDAYS)),
+        )
+    found = _single_hour(series, course)
+    means = None if found is None else part_means(series, beside, _days(series), series.hours, len(_HOURS))
+    if found is None or means is None:
+        return _Told(amplitude, f"it is lowest {_worst(shape)}")
+    hour, beyond = found
+    if (told := _of_hour(hour, means)) is not None:
+        return told
+    further = f"trials {_part(hour)} are {_how_far(beyond)} than these waves show"
+    return _Told(amplitude, f"it is lowest {_worst(shape)}; {further}")
+
+
+def _of_week(amplitude: tuple[float, float, float], days: Floats, means: PartMeans | None) -> _Told:
+    """Where means of days are outside of the interval of waves, waves do not fit: one that holds both."""
+    if means is not None:
+        value, low, high = means.amplitude(float(np.nanmin(means.means)), float(np.nanmax(means.means)))
+        if not amplitude[1] <= value <= amplitude[2]:
+            days, amplitude = means.means, (value, min(low, amplitude[1]), max(high, amplitude[2]))
+    return _Told(amplitude, f"it is lowest {_worst_days(days)}")
 
 
 def _course(series: CampaignSeries, asked: CourseTest, beside: Floats, cycle: _Cycle) -> Course | None:
@@ -197,20 +241,14 @@ def _half_of_means(observed: Observations, cycle: _Cycle) -> float:
     return float(np.ptp((sums / np.maximum(of_three, 1))[counts > 0])) / 2 / _LEFT_OF_A_SINE
 
 
-def _say(
-    cycle: _Cycle, course: Course | None, amplitude: tuple[float, float, float] | None,
-    seen: NDArray[np.bool_], series: CampaignSeries,
-    decision: Decision,
-) -> str:  # fmt: skip
+def _say(cycle: _Cycle, told: _Told | None, series: CampaignSeries, decision: Decision) -> str:
     whether = f"Whether goodput varies with {cycle.kind_words}"
-    if course is None or amplitude is None:
+    if told is None:
         return f"{whether} is undecided: {_lacking(series, cycle)}."
-    value, low, high = (format_number(percent(end)) for end in amplitude)
+    value, low, high = (format_number(percent(end)) for end in told.amplitude)
     size = f"±{value} % [{low}, {high}] about the middle between the best {cycle.part} and the worst"
     if decision == "effect":
-        worst = _worst(course, cycle, seen)
-        further = _single_hour(series, course) if cycle is _DAY else ""
-        return f"Goodput varies with {cycle.kind_words} by {size}; it is lowest {worst}{further}."
+        return f"Goodput varies with {cycle.kind_words} by {size}; {told.where_words}."
     return f"{whether} is undecided: {size} may be chance, as neighbouring trials resemble each other."
 
 
@@ -227,26 +265,38 @@ def _lacking(series: CampaignSeries, cycle: _Cycle) -> str:
     return f"the trials of {lasted} are too few for it"
 
 
-def _worst(course: Course, cycle: _Cycle, seen: NDArray[np.bool_]) -> str:
-    """When the fitted course is in its lowest quarter around its lowest place, in words."""
-    shape = np.where(seen, _shape(course.coefficients, cycle), np.inf)
-    lowest = int(shape.argmin())
-    limit = float(shape[lowest]) + _WORST_SHARE * float(np.ptp(shape[seen]))
+def _lowest(shape: Floats) -> tuple[int, int]:
+    """The first and the last place of the lowest quarter of a course, around its lowest place."""
+    lowest = int(np.nanargmin(shape))
+    limit = float(shape[lowest]) + _WORST_SHARE * float(np.nanmax(shape) - shape[lowest])
     first = last = lowest
-    while shape[(first - 1) % _PLACES] <= limit:
+    while shape[(first - 1) % len(shape)] <= limit and last - first < len(shape):
         first -= 1
-    while shape[(last + 1) % _PLACES] <= limit:
+    while shape[(last + 1) % len(shape)] <= limit and last - first < len(shape):
         last += 1
-    if cycle.period_s == WEEK_S:
-        return _worst_days(shape)
+    return first, last
+
+
+def _worst(shape: Floats) -> str:
+    """When a day's course is in its lowest quarter, in words."""
+    first, last = _lowest(shape)
     return f"from {_clock(first)} to {_clock(last + 1)} UTC"
 
 
-def _single_hour(series: CampaignSeries, course: Course) -> str:
-    """Say which hour goodput is farther off than the waves of a day show, if one is beyond doubt."""
-    days = ((series.began_s + series.units_s) // DAY_S).astype(np.intp)
+def _days(series: CampaignSeries) -> Codes:
+    """(units,) number of the day, UTC, on which each unit began."""
+    return ((series.began_s + series.units_s) // DAY_S).astype(np.intp)
+
+
+def _weeks(series: CampaignSeries) -> Codes:
+    """(units,) number of the week, from Monday, UTC, in which each unit began."""
+    return ((series.began_s + series.units_s - _MONDAY_S) // WEEK_S).astype(np.intp)
+
+
+def _single_hour(series: CampaignSeries, course: Course) -> tuple[int, float] | None:
+    """Find the hour that is farthest off what the waves of a day show, and how far, if it is beyond doubt."""
     values = series.logs - group_means(series.logs, series.points)
-    values = values - group_means(values, np.unique(days, return_inverse=True)[1])
+    values = values - group_means(values, np.unique(_days(series), return_inverse=True)[1])
     places = (series.hours * _PLACES + _PLACES // 2) // 24
     left = values - (shape := _shape(course.coefficients, _DAY))[places]
     left = left - np.median(left)
@@ -255,27 +305,53 @@ def _single_hour(series: CampaignSeries, course: Course) -> str:
         own = left[series.hours == hour]
         if len(own) >= _FEWEST_OF_HOUR:
             error = float(np.std(own, ddof=1)) / len(own) ** 0.5
-            found.append((abs(float(own.mean())), float(own.mean()), _BEYOND_DOUBT * error, int(hour)))
-    size, mean, least, hour = max(found, default=(0.0, 0.0, 0.0, 0))
-    if size <= max(least, float(np.ptp(shape)) / 2 * _FURTHER):
-        return ""
-    way = "lower" if mean < 0 else "higher"
-    part = f"from {hour:02d}:00 to {(hour + 1) % 24:02d}:00 UTC"
-    return f"; trials {part} are {format_number(abs(percent(mean)))} % {way} than these waves show"
+            found.append((abs(float(own.mean())), _BEYOND_DOUBT * error, int(hour), float(own.mean())))
+    size, least, hour, mean = max(found, default=(0.0, 0.0, 0, 0.0))
+    return (hour, mean) if size > max(least, float(np.ptp(shape)) / 2 * _FURTHER) else None
 
 
-def _worst_days(shape: Floats) -> str:
-    """Days next to each other whose means are in the lowest quarter of them, in words."""
+def _of_hour(hour: int, means: PartMeans) -> _Told | None:
+    """Tell an hour beyond both beside it by the means of hours; none where it is not, as several are.
+
+    Of the other hours waves through their means count, as the highest of many is the luckiest.
+    """
+    there = [place for place in np.roll(_HOURS, -hour)[1:] if np.isfinite(means.means[place])]
+    own = float(means.means[hour])
+    before, after = own - means.means[there[-1]], own - means.means[there[0]]
+    if before * after <= 0 or min(abs(before), abs(after)) <= _BEYOND_DOUBT / NORMAL_95 * means.error:
+        return None
+    others = np.where(hour == _HOURS, np.nan, means.means)
+    shape = waves(_HOURS[there] * 3600.0, DAY_S, HARMONICS)
+    shape = np.column_stack([np.ones(len(there)), shape])
+    fitted = shape @ np.linalg.lstsq(shape, others[there], rcond=None)[0]
+    amplitude = means.amplitude(min(own, float(fitted.min())), max(own, float(fitted.max())))
+    words = (
+        f"trials {_part(hour)} are {_how_far(float(before + after) / 2)} than in the hours before and after"
+    )
+    if own > np.nanmin(others):
+        others[there] = fitted
+        words += f"; it is lowest {_worst(np.repeat(others, _PLACES // len(_HOURS)))}" if before < 0 else ""
+    return _Told(amplitude, words)
+
+
+def _part(hour: int) -> str:
+    return f"from {hour:02d}:00 to {(hour + 1) % len(_HOURS):02d}:00 UTC"
+
+
+def _how_far(beyond: float) -> str:
+    return f"{format_number(abs(percent(beyond)))} % {'lower' if beyond < 0 else 'higher'}"
+
+
+def _of_weekdays(shape: Floats) -> Floats:
+    """(7,) means of a week's course; nan of days on which no trial began."""
     parts = np.array_split(shape, len(_WEEKDAYS))
-    days = np.array([part[np.isfinite(part)].mean() if np.isfinite(part).any() else np.inf for part in parts])
-    lowest = int(days.argmin())
-    limit = float(days[lowest]) + _WORST_SHARE * float(np.ptp(days[np.isfinite(days)]))
-    first = last = lowest
-    while days[(first - 1) % len(days)] <= limit:
-        first -= 1
-    while days[(last + 1) % len(days)] <= limit:
-        last += 1
-    ends = [_WEEKDAYS[(day + _THURSDAY) % len(days)] for day in (first, last)]
+    return np.array([np.nanmean(part) if np.isfinite(part).any() else np.nan for part in parts])
+
+
+def _worst_days(days: Floats) -> str:
+    """Days next to each other whose means are in the lowest quarter of them, in words."""
+    first, last = _lowest(days)
+    ends = [_WEEKDAYS[(day + _THURSDAY) % len(_WEEKDAYS)] for day in (first, last)]
     return f"on {ends[0]}" if first == last else f"from {ends[0]} to {ends[1]}"
 
 
