@@ -321,7 +321,7 @@ def _of_hour(hour: int, means: PartMeans) -> _Told | None:
     if before * after <= 0 or min(abs(before), abs(after)) <= _BEYOND_DOUBT / NORMAL_95 * means.error:
         return None
     others = np.where(hour == _HOURS, np.nan, means.means)
-    shape = waves(_HOURS[there] * 3600.0, DAY_S, HARMONICS)
+    shape = waves(np.asarray(there, dtype=np.float64) * 3600, DAY_S, HARMONICS)
     shape = np.column_stack([np.ones(len(there)), shape])
     fitted = shape @ np.linalg.lstsq(shape, others[there], rcond=None)[0]
     amplitude = means.amplitude(min(own, float(fitted.min())), max(own, float(fitted.max())))
