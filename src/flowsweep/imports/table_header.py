@@ -39,7 +39,7 @@ _SECONDS = {
 
 def _rate(unit: str) -> Fraction | None:
     """Bit/s in a unit: a small b is a bit, a large one a byte."""
-    found = _RATE.fullmatch(unit)
+    found = _RATE.fullmatch(unit.replace("_", " "))
     if found is None:
         return None
     is_byte = found["what"] == "B" or found["what"].lower().startswith("byte")

@@ -24,6 +24,7 @@ load(["import"])
         ("goodput_bps", "941000000.0", 941e6),
         ("Throughput [Mbit/s]", "941", 941e6),
         ("throughput_mbps", "941", 941e6),
+        ("bits_per_second", "941000000", 941e6),
         ("Goodput in Gbit/s", "0.941", 941e6),
         ("Mbits/sec", "941", 941e6),
         ("throughput (MB/s)", "117.625", 941e6),
