@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import permutations
 
 import numpy as np
 
 from flowsweep.analysis.axes import AXIS_NAMES
-from flowsweep.analysis.findings.direction_pairs import BOTH_WAYS, Pairs, compared_pairs
+from flowsweep.analysis.findings.direction_pairs import BOTH_WAYS, Pairs, compared_pairs, since_steps
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, unrepeated
 from flowsweep.analysis.findings.plateau.sentences import tried
@@ -62,6 +63,7 @@ def direction_hypotheses(
         trials of the other after them, is a pair (`turns_of`). A single turn tells nothing, since a change
         over time would look alike; and nothing is claimed that is no larger than what the drift allows for
         the time between the directions.
+        Where goodput stepped (`Observations.sides`), trials since the last step of both directions count.
     """
     levels = plateau_levels(observed, margin)
     limited = held_back(levels, margin)
@@ -71,7 +73,13 @@ def direction_hypotheses(
     )
     found = []
     for hosts, units in both.items():
-        pairs = compared_pairs(units, alone.get(hosts, ()), limited)
+        last = _last_sides(observed)
+        since = since_steps(units, last)
+        if not since:
+            found.append(_before_a_step(observed, compared_pairs(units, (), limited)))
+            continue
+        pairs = compared_pairs(since, since_steps(alone.get(hosts, ()), last), limited)
+        pairs = replace(pairs, stepped=any(last.get(way) for way in pairs.ways))
         more = {
             way: means
             for way, other in permutations(pairs.ways)
@@ -79,6 +87,19 @@ def direction_hypotheses(
         }
         found.append(_hypothesis(observed, pairs, more, drifts, margin=margin))
     return found
+
+
+def _last_sides(observed: Observations) -> dict[str, int]:
+    """By direction, on which side of the steps in goodput its last trials ran."""
+    return {
+        way: max(observed.sides.get(row["trial_id"], 0) for row in rows)
+        for way, rows in observed.by_direction()
+    }
+
+
+def _before_a_step(observed: Observations, pairs: Pairs) -> Hypothesis:
+    pairs = replace(pairs, stepped=True)
+    return _untold(observed, pairs, "no repeat has both", method="none: one of both did not run since then")
 
 
 def _hypothesis(
@@ -137,7 +158,11 @@ def _untold(observed: Observations, pairs: Pairs, why: str, *, method: str) -> H
 
 
 def _whether(pairs: Pairs) -> str:
-    return f"Whether {pairs.ways[0]} or {pairs.ways[1]} is faster is undecided"
+    return f"Whether {pairs.ways[0]} or {pairs.ways[1]} is faster{_since(pairs)} is undecided"
+
+
+def _since(pairs: Pairs) -> str:
+    return " since goodput stepped" if pairs.stepped else ""
 
 
 def _may_have_more(way: str, other: str, means: LevelMeans) -> str:
@@ -192,6 +217,8 @@ def _lacking(observed: Observations, pairs: Pairs) -> str:
     where = _on_plateau(pairs)
     if len({row["repeat"] for row in ended}) == 1:
         return f"both ran only once{where}"
+    if pairs.stepped:
+        return f"only one repeat has both{where}"
     alone = len(ended) - len(pairs.trials) - pairs.left_out
     left = f"; {counted(alone, 'trial')} left out: that of the other direction is missing" if alone else ""
     return f"only one repeat has both{where}{left}"
@@ -217,6 +244,7 @@ def _method(pairs: Pairs, fit: Fit, count: int, *, repeated: bool) -> str:
         f"paired differences of log goodput, {counted(len(pairs.points), 'pair')}, "
         + (f"each of {count} points a mean; " if repeated and not (pairs.whole or pairs.turns) else each)
         + f"{counted(fit.freedom, 'degree')} of freedom; t interval"
+        + ("; trials since the last step" if pairs.stepped else "")
     )
     if not pairs.left_out:
         return parts
@@ -244,9 +272,9 @@ def _say(
     if decision == "effect":
         small = estimate[2] <= math.log1p(margin)
         remark = f", which is less than the margin of {format_margin(margin)}" if small else ""
-        return f"{said}{remark}{_highest(pairs)}.{_always_first(pairs)}"
+        return f"{said}{_since(pairs)}{remark}{_highest(pairs)}.{_always_first(pairs)}"
     if decision == "no practical effect":
-        alike = f"Both directions are alike to within {format_margin(margin)}"
+        alike = f"Both directions are alike to within {format_margin(margin)}{_since(pairs)}"
         return f"{alike}: {said}{_highest(pairs)}.{_always_first(pairs)}"
     return (
         f"{_whether(pairs)}: {said}, and differences up to {format_margin(margin)} would be of no practical "

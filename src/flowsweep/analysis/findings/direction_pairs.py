@@ -1,7 +1,7 @@
 """Trials of two directions, side by side: what is compared where one of them may be faster."""
 
 import math
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,6 +46,23 @@ class Pairs:
     """Of the highest point of each direction that is compared, on average over its repeats."""
     turns: Turns | None = None
     """Null where directions ran next to each other, or nobody knows. Else each turn is a pair."""
+    stepped: bool = False
+    """Goodput stepped, and these are those since then."""
+
+
+def since_steps(units: Iterable[Unit], last: Mapping[str, int]) -> list[Unit]:
+    """Leave out units of which a trial ran before the last step of its direction.
+
+    Args:
+        units: Of the same two hosts.
+        last: By direction, the side on which its last trials ran, where it stepped.
+    """
+
+    def is_since(unit: Unit) -> bool:
+        own = zip(unit.rows, unit.sides, strict=True)
+        return all(side == last.get(row[DIRECTION], side) for row, side in own)
+
+    return list(filter(is_since, units))
 
 
 def compared_pairs(units: Sequence[Unit], alone: Sequence[Unit], limited: Collection[str]) -> Pairs:

@@ -9,11 +9,11 @@ from flowsweep.analysis.findings.outliers import outlier_hypotheses
 from flowsweep.analysis.findings.steps import sides_of, trials_since
 from flowsweep.analysis.findings.variation import variation_hypotheses
 from flowsweep.analysis.statistics.design import design
-from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
 from flowsweep.defaults import SIGNIFICANCE
 
-OVER_LEVELS = frozenset({"effect", "flows", "congestion", "plateau", "dip", "decline"})
+_OVER_LEVELS = frozenset({"effect", "flows", "congestion", "plateau", "dip", "decline"})
 """Kinds that compare the goodput of levels of an axis."""
 
 
@@ -33,7 +33,7 @@ def on_each_side(
         campaign: Trials of each sweep and mode; goodput in bit/s.
         bounds_since: Asks what `hypotheses` has of kind "bounds", in the same order; of the trial_id of
             those since steps, if there are some.
-        over_levels: Asks what `hypotheses` has of `OVER_LEVELS`, of trials of which sides are known.
+        over_levels: Asks what `hypotheses` has of levels and directions, of trials of which sides are known.
 
     Returns:
         All hypotheses. Steps split nothing that are claimed only beside what they take away.
@@ -87,14 +87,21 @@ def _over_levels_of(
     observed: Observations, hypotheses: Iterable[Hypothesis], asked: Iterable[Hypothesis]
 ) -> Iterator[Hypothesis]:
     """Put what was asked over levels of the same trials in place of what hypotheses have of that."""
-    anew = [_naming_sides(one) for one in asked if one.kind in OVER_LEVELS]
+    anew = [_naming_sides(one) for one in asked if _is_over_levels(one)]
     for one in hypotheses:
-        if one.kind not in OVER_LEVELS or one.scope[:2] != (observed.sweep, observed.mode):
+        if not _is_over_levels(one) or one.scope[:2] != (observed.sweep, observed.mode):
             yield one
         else:
             yield from anew
             anew = []
 
 
+def _is_over_levels(asked: Hypothesis) -> bool:
+    return asked.kind in _OVER_LEVELS or asked.axis == DIRECTION
+
+
 def _naming_sides(asked: Hypothesis) -> Hypothesis:
+    """Directions are compared since the last step, and say so themselves."""
+    if asked.axis == DIRECTION:
+        return asked
     return replace(asked, method=f"{asked.method}; each side of a step by itself")

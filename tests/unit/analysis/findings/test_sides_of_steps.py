@@ -1,11 +1,14 @@
 """Levels are compared on each side of a step: what differs between sides is no effect of a level."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from test_imported_order import imported
+from test_time_by_direction import ran
 
+from flowsweep.analysis.findings.direction import direction_hypotheses
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.steps import sides_of
 from flowsweep.analysis.findings.topics import findings, repeat_hypotheses
@@ -113,3 +116,43 @@ def test_a_path_keeps_the_sides_of_its_own_steps() -> None:
     first = {row["trial_id"] for row in rows[10:20]}
     two = [replace(steps[0], since=(tuple(first),)), *steps]
     assert sides_of(two) == dict.fromkeys(first, 1) | dict.fromkeys(since, 2)
+
+
+def both_ways(seed: int, step: float, at: int, *, both: bool = False) -> list[Row]:
+    """Trials of a and b in turn, 40 of each; those of a, or of both, change from one on."""
+    trials = [(src, 1 << 20, repeat) for repeat in range(1, 41) for src in "ab"]
+
+    def effect(trial: tuple[str, int, int], number: int) -> float:
+        return (0.1 if trial[0] == "a" else 0.0) + (
+            math.log(step) if number >= at and (both or trial[0] == "a") else 0.0
+        )
+
+    return ran(trials, noise=0.02, effect=effect, seed=seed)
+
+
+def test_the_direction_that_is_faster_is_the_one_that_is_so_since_the_step() -> None:
+    """a was 10.5 % faster and is 39 % slower since: of all trials it was 18 % slower, at no time."""
+    found = findings(both_ways(1, 0.55, 40))
+    assert [one.direction for one in found if (one.kind, one.decision) == ("step", "effect")] == ["a → b"]
+    [direction] = [one for one in found if one.kind == "direction"]
+    assert direction.direction == "b → a"
+    assert direction.effect == pytest.approx(100 * (1 / 0.55 / math.exp(0.1) - 1), rel=0.05)
+    assert direction.claim.startswith("b → a is ")
+    assert direction.claim.endswith(" faster than a → b since goodput stepped.")
+    assert direction.n == 40
+    assert "trials since the last step" in direction.method
+
+
+def test_directions_that_step_together_are_as_far_apart_as_before() -> None:
+    direction = told(both_ways(2, 0.55, 40, both=True))["direction"]
+    assert direction.effect == pytest.approx(100 * (math.exp(0.1) - 1), rel=0.1)
+    assert direction.claim.endswith(" faster than b → a since goodput stepped.")
+
+
+@pytest.mark.parametrize(("ran", "why"), [(80, "only one repeat has both"), (79, "no repeat has both")])
+def test_less_than_two_repeats_since_the_step_tell_nothing_of_directions(ran: int, why: str) -> None:
+    [observed] = observations(both_ways(3, 0.55, 78)[:ran])
+    late = {row["trial_id"]: 1 for row in observed.rows if row["src"] == "a" and row["order_index"] >= 78}
+    [found] = direction_hypotheses(replace(observed, sides=late))
+    said = f"Whether a → b or b → a is faster since goodput stepped is undecided: {why}."
+    assert (found.say("undecided"), found.untestable) == (said, True)

@@ -24,6 +24,7 @@ def ran(
     drift: float = 0.0,
     gap: timedelta = timedelta(minutes=1),
     imported: str | None = "iperf3 x.json",
+    seed: int = 1,
     effect: Callable[[Trial, int], float] = lambda *_: 0.0,
 ) -> list[Row]:
     """Trials in that order; log goodput changes by `drift` from each to the next."""
@@ -31,7 +32,7 @@ def ran(
     repeats = max(repeat for _, _, repeat in trials)
     made = campaign(Grid(flows=(1,), window_sums=windows, repeats=repeats, noise=0, block=0), 1)
     of = {(row["src"], row["window_sum_bytes"], row["repeat"]): row for row in made}
-    deviations = noise * np.random.default_rng(1).standard_normal(len(trials))
+    deviations = noise * np.random.default_rng(seed).standard_normal(len(trials))
     rows = []
     for number, (trial, deviation) in enumerate(zip(trials, deviations, strict=True)):
         goodput_bps = 6e8 * math.exp(drift * number + deviation + effect(trial, number))
