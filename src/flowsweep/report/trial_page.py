@@ -3,7 +3,7 @@
 import base64
 import gzip
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from flowsweep.analysis.background.words import background_words
@@ -30,6 +30,8 @@ from flowsweep.wording import (
 )
 
 Page = dict[str, object]
+_NEAREST = 20
+"""Other repeats of its point that a trial's page names: all of months would be too many for each."""
 _RETIRED = (
     "Its samples were retired on {:%Y-%m-%d}, as the plan says: nothing within it can be shown any more, and "
     "what is said of it is the summary that was made before."
@@ -57,17 +59,28 @@ def trial_pages(
         trial_id, and the page's data as JSON (RFC 8259), compressed (gzip, RFC 1952), in Base64 (RFC 4648).
     """
     ordered = sorted(trials, key=lambda row: str(row["started_at"] or ""))
-    repeats = grouped(ordered, point_of)
+    nearest = _nearest(grouped(ordered, point_of).values())
     paths = grouped(ordered, lambda row: (row["src"], row["dst"]))
     carried = {path: path_payload_bps(rows) for path, rows in paths.items()}
     for row in ordered:
         trial_id = row["trial_id"]
-        page = _page(row, repeats[point_of(row)], details)
+        page = _page(row, nearest[trial_id], details)
         page["explained"] = _explained(row, carried[row["src"], row["dst"]], hosts)
         page["series"] = series.get(trial_id)
         if (at := (retired_at or {}).get(trial_id)) is not None:
             page["lede"] = f"{page['lede']} {_RETIRED.format(at)}"
         yield trial_id, _packed(page)
+
+
+def _nearest(points: Iterable[Sequence[TrialRow]]) -> dict[str, tuple[list[TrialRow], int]]:
+    """By trial_id, the repeats of its point that ran next to it, in order, and how many more there are."""
+    found = {}
+    for repeats in points:
+        for place, row in enumerate(repeats):
+            first = max(min(place - _NEAREST // 2, len(repeats) - 1 - _NEAREST), 0)
+            near = [one for one in repeats[first : first + 1 + _NEAREST] if one is not row]
+            found[row["trial_id"]] = near, len(repeats) - 1 - len(near)
+    return found
 
 
 def _packed(page: Page) -> str:
@@ -76,8 +89,9 @@ def _packed(page: Page) -> str:
     return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
 
 
-def _page(row: TrialRow, repeats: Sequence[TrialRow], details: TrialDetails) -> Page:
+def _page(row: TrialRow, nearest: tuple[Sequence[TrialRow], int], details: TrialDetails) -> Page:
     trial_id = row["trial_id"]
+    repeats, further = nearest
     tables = (
         _flows(details.flows.get(trial_id, ())),
         _cores(details.cores.get(trial_id, ())),
@@ -92,11 +106,8 @@ def _page(row: TrialRow, repeats: Sequence[TrialRow], details: TrialDetails) -> 
             for key, word in LIMITS.items()
             if (share := quantity_of(row, f"limit_{key}_share"))
         ],
-        "repeats": [
-            [one["trial_id"], f"repeat {one['repeat']}", result_words(one)]
-            for one in repeats
-            if one is not row
-        ],
+        "repeats": [[one["trial_id"], f"repeat {one['repeat']}", result_words(one)] for one in repeats],
+        "further_repeats": further,
         "tables": [table for table in tables if table["rows"]],
     }
 

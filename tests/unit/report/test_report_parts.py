@@ -259,6 +259,7 @@ def test_the_data_of_a_trial_tell_its_repeats_flows_and_counters():
     }
     assert list(pages) == [first, second]
     assert pages[first]["repeats"] == [[second, "repeat 2", "failed, no goodput"]]
+    assert pages[first]["further_repeats"] == 0
     assert pages[first]["lede"] == (
         "Repeat 1 of sweep windows, 1 min long: 990 Mbit/s over the whole trial, 1.00 Gbit/s in the median "
         "interval."
@@ -268,6 +269,18 @@ def test_the_data_of_a_trial_tell_its_repeats_flows_and_counters():
     ]
     assert pages[first]["series"] == make_series()
     assert (pages[second]["series"], pages[second]["tables"]) == (None, [])
+
+
+def test_a_trial_among_hundreds_names_the_repeats_next_to_it():
+    """Each named all others, which was two thirds of a report of 672 hourly trials each way."""
+    hours = [f"2026-03-{day:02}T{hour:02}:00:00Z" for day in range(1, 5) for hour in range(24)]
+    rows = [make_row(repeat=at, started_at=hour) for at, hour in enumerate(hours, start=1)]
+    pages = [unpacked(packed) for _, packed in trial_pages(rows, TrialDetails(), {})]
+    named = [[int(name.removeprefix("repeat ")) for _, name, _ in page["repeats"]] for page in pages]
+    assert named[0] == list(range(2, 22))
+    assert named[49] == [*range(40, 50), *range(51, 61)]
+    assert named[95] == list(range(76, 96))
+    assert {page["further_repeats"] for page in pages} == {96 - 1 - 20}
 
 
 def test_a_window_that_limits_comes_with_what_to_set():

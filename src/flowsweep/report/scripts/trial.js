@@ -110,7 +110,7 @@ class TrialPage {
     part("lede").textContent = content.lede;
     if (content.verdict || content.explained) part("limits").append(verdict(content));
     if (content.limits.length) part("limits").append(limitBar(content.limits));
-    if (content.repeats.length) part("repeats").append(repeatLinks(content.repeats));
+    if (content.repeats.length) part("repeats").append(repeatLinks(content));
     for (const table of content.tables) part("tables").append(plainTable(table));
     if (content.series) this.draw(content.series);
   }
@@ -171,13 +171,14 @@ function limitBar(limits) {
   return whole;
 }
 
-function repeatLinks(repeats) {
-  const list = element("p", "Other repeats of this point: ", "repeats");
+function repeatLinks({ repeats, further_repeats: further }) {
+  const list = element("p", further ? "Repeats of this point next to it: " : "Other repeats of this point: ", "repeats");
   for (const [id, name, goodput] of repeats) {
     const link = element("a", `${name}, ${goodput}`);
     link.href = TRIAL + id;
     list.append(link, " ");
   }
+  if (further) list.append(`and ${further} more in the table of trials`);
   return list;
 }
 
