@@ -60,10 +60,14 @@ class _Cycle:
     part: str
     period_s: float
     harmonics: int
+    parts: int
+    """Of which values of long series are means."""
+    widest_s: float
+    """Over which averages of neighbours serve. Of 14 hours a cycle of 12 hours looks like half a week."""
 
 
-_DAY = _Cycle("the hour of the day", "hour", DAY_S, HARMONICS)
-_WEEK = _Cycle("the day of the week", "day", WEEK_S, HARMONICS_OF_WEEK)
+_DAY = _Cycle("the hour of the day", "hour", DAY_S, HARMONICS, 12, DAY_S / 12)
+_WEEK = _Cycle("the day of the week", "day", WEEK_S, HARMONICS_OF_WEEK, 7, DAY_S / 2)
 
 
 def daily_hypotheses(
@@ -177,11 +181,11 @@ def _of_week(amplitude: tuple[float, float, float], days: Floats, means: PartMea
 
 def _course(series: CampaignSeries, asked: CourseTest, beside: Floats, cycle: _Cycle) -> Course | None:
     """Fit a cycle, of long series to the means of its parts; none where values are too few."""
-    own = series.folded(cycle.period_s)
+    own = _folded(series, cycle)
     if own is None:
         return None
     besides = own.contrasted(beside)
-    if cycle is not _DAY:
+    if cycle is not _DAY and own is series:
         besides = np.column_stack([besides, usual_courses(own)])
     if own.freedom < besides.shape[1] + 2 * cycle.harmonics + _LEAST_BEYOND:
         return None
@@ -189,6 +193,13 @@ def _course(series: CampaignSeries, asked: CourseTest, beside: Floats, cycle: _C
     courses = own.contrasted(waves(times_s, cycle.period_s, cycle.harmonics))[None]
     models = asked.models if own is series else noise_models(own)
     return CourseTest(models, own.contrasts.T @ own.values, courses, besides).best()
+
+
+def _folded(series: CampaignSeries, cycle: _Cycle) -> CampaignSeries | None:
+    """Values that a cycle is fitted to: of long series means of its parts, of weeks without hours."""
+    alike = series if cycle is _DAY else series.without_hours()
+    found = alike.folded(cycle.period_s, cycle.parts, widest_s=cycle.widest_s)
+    return series if found is alike else found
 
 
 def _hours(cycle: _Cycle) -> list[str]:

@@ -138,8 +138,9 @@ def _slow(observed: Observations) -> tuple[str, ...]:
         row["trial_id"]
         for found in points.values()
         if len(found) >= _FEWEST_OF_A_POINT
+        for limit_bps in [SLOW_SHARE * statistics.median(map(goodput_of, found))]
         for row in found
-        if goodput_of(row) < SLOW_SHARE * statistics.median(map(goodput_of, found))
+        if goodput_of(row) < limit_bps
     )
 
 

@@ -181,8 +181,13 @@ def _unlike(observed: Observations, grid: Design, noise: RepeatNoise) -> str:
 
 
 def _contrasts(repeats: Floats) -> list[float]:
-    """Sizes of what repeats of a point differ by: one fewer than there are, as two have one difference."""
-    return [abs(float(contrast)) for contrast in scipy.linalg.helmert(len(repeats)) @ repeats]
+    """Sizes of what repeats of a point differ by: one fewer than there are, as two have one difference.
+
+    Helmert's contrasts: each repeat less the mean of those before it, in units of one repeat's deviation.
+    """
+    before = np.arange(1, len(repeats))
+    contrasts = repeats[1:] - np.cumsum(repeats)[:-1] / before
+    return [float(size) for size in np.abs(contrasts) * np.sqrt(before / (before + 1))]
 
 
 def _scatter(deviation: float) -> float:

@@ -24,8 +24,6 @@ _SHORTEST_SEGMENT = 3
 """Units before and after a step, and of averages half of what one of them has."""
 _CUTS = 2
 """Moments between which averages are made: a step and its end, or a second one."""
-_PARTS_OF_A_PERIOD = 12
-"""Of which values of a folded series are means."""
 _DAYS_OF_A_WEEK = 7
 
 
@@ -109,22 +107,34 @@ class CampaignSeries:
             courses = np.column_stack([_beyond_points(course, self.points) for course in courses.T])
         return np.asarray(self.contrasts.T @ self.averaged(courses))
 
-    def folded(self, period_s: float) -> "CampaignSeries | None":
-        """Average the same twelfths of a few successive periods each.
+    def folded(self, period_s: float, parts: int, *, widest_s: float) -> "CampaignSeries | None":
+        """Average the same parts of a few successive periods each.
 
-        Where neighbours are averaged over more than such a twelfth, a cycle of the period is gone from their
-        means. Returns itself where they are not, none where too few values are left.
+        Where neighbours are averaged over too long, a cycle of the period is gone from their means, or looks
+        like one of another period. Returns itself where they are not, none where too few values are left.
+
+        Args:
+            period_s: Of the cycle.
+            parts: Of a period, all of one length.
+            widest_s: Over which averages of neighbours serve.
         """
-        if not self.averages or np.median(np.diff(self.starts_s)) <= period_s / _PARTS_OF_A_PERIOD:
+        if not self.averages or np.median(np.diff(self.starts_s)) <= widest_s:
             return self
         clock = self.units_s + self.began_s % period_s
         turns = (clock // period_s).astype(np.intp)
-        width = -(-(int(turns.max()) + 1) * _PARTS_OF_A_PERIOD // LONGEST_SERIES)
-        parts = (clock % period_s * _PARTS_OF_A_PERIOD // period_s).astype(np.intp)
+        width = -(-(int(turns.max()) + 1) * parts // LONGEST_SERIES)
+        of_period = (clock % period_s * parts // period_s).astype(np.intp)
         blocks = turns // width
-        found = _ordered(coded(list(zip(blocks.tolist(), parts.tolist(), strict=True))), self.units_s)
+        found = _ordered(coded(list(zip(blocks.tolist(), of_period.tolist(), strict=True))), self.units_s)
         series = _series(self.began_s + self.units_s, self.logs, self.points, blocks, found, self.trials)
         return None if series is None else replace(series, folded_s=period_s)
+
+    def without_hours(self) -> "CampaignSeries":
+        """The same units, less what trials of an hour of the day differ by from those of the same day."""
+        days = coded(((self.began_s + self.units_s) // DAY_S).tolist())
+        left = _beyond_points(self.logs, self.points)
+        left = left - group_means(left, days)
+        return replace(self, logs=self.logs - group_means(left, coded(self.hours.tolist())))
 
 
 def campaign_series(grid: Design) -> CampaignSeries | None:

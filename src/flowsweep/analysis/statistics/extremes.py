@@ -72,6 +72,6 @@ def _beyond_gap(sizes: Floats) -> int:
     below = (sums[gaps + tail] - sums[gaps]) / tail
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(spacings[:most] > 0, spacings[:most] / below, 0.0)
-    p_values = scipy.stats.f.sf(ratios, 2, 2 * tail) * 2.0**gaps
-    found = np.flatnonzero(p_values < SIGNIFICANCE / 2)
+    log_p_values = scipy.stats.f.logsf(ratios, 2, 2 * tail) + gaps * np.log(2)
+    found = np.flatnonzero(log_p_values < np.log(SIGNIFICANCE / 2))
     return int(found[-1]) + 1 if len(found) else 0

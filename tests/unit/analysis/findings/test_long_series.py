@@ -11,7 +11,12 @@ import pytest
 from analysis_support import STARTED_AT
 from campaigns_over_time import claims, watched
 from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.over_time import over_time_hypotheses
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.statistics.campaign_series import campaign_series
+from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.observations import observations
+from flowsweep.analysis.statistics.red_noise import noise_models
 from long_tests import long_after
 from synthetic_campaigns import Row
 
@@ -133,6 +138,28 @@ def test_a_weekend_is_as_large_as_its_days() -> None:
     assert found.interval_low is not None
     assert found.interval_high is not None
     assert found.interval_low <= half <= found.interval_high
+
+
+@pytest.mark.parametrize("days", long_after(1, of=[70, 105]))
+def test_weekends_of_months_have_their_size(days: int) -> None:
+    """Averages of 14 hours make half a week of 12 hours, of 21 hours a week of 24: ±4 % [0, 100000000]."""
+    hours = np.arange(days * 24)
+    weekday = (STARTED_AT.weekday() + (hours + STARTED_AT.hour) // 24) % 7
+    nightly = math.log(0.75) * ((hours + STARTED_AT.hour) % 24 == 2)
+    [observed] = observations(hourly(noise(len(hours)) + math.log(1.06) * (weekday >= 5) + nightly))
+    series = campaign_series(design(observed))
+    assert series is not None
+    [found] = [
+        one
+        for one in over_time_hypotheses(observed, series, noise_models(series))
+        if one.kind == "cycle" and "the day of the week" in one.say("effect")
+    ]
+    half = 100 * math.expm1(math.log(1.06) / 2)
+    _, _, low, high = found.estimate
+    assert low is not None
+    assert high is not None
+    assert half - 0.4 < low <= half <= high < half + 1
+    assert found.say("effect").endswith("; it is lowest from Monday to Friday.")
 
 
 @pytest.mark.long
