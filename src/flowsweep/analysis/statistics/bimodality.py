@@ -1,6 +1,7 @@
 """Do trials of the same point come out at one of two levels?"""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,8 @@ _HOPELESS = 3.0
 _STEP = 0.02
 """Of logarithms, for second derivatives."""
 _SMALLEST = 1e-9
+_MOST_AT_ONCE = 1 << 20
+"""Likelihoods of a value at a mean: 8 MiB, of which a few are there at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +164,12 @@ class _Sample:
             scale = math.exp(log_scale)
             step = _FINE * scale / math.sqrt(float(self._sizes.max()))
             grid = self._grid(step, _BEYOND * scale)
-            logs = scipy.stats.t.logpdf((self._sorted[:, None] - grid) / scale, tail) - log_scale
-            return -self._integrated(logs, step)
+
+            def logs(part: Floats) -> Floats:
+                found = scipy.stats.t.logpdf((self._sorted[:, None] - part) / scale, tail)
+                return np.asarray(found - log_scale)
+
+            return -self._integrated(self._of_cells(grid, logs), step)
 
         found = scipy.optimize.minimize_scalar(
             unlikely, bounds=(-4.0, 0.5), method="bounded", options={"xatol": 0.05}
@@ -186,18 +193,23 @@ class _Sample:
     def two(self, spread: float, apart: float, share: float) -> float:
         """The logarithm of the likelihood of two levels; means are of the higher one."""
         step = _FINE * spread / math.sqrt(float(self._sizes.max()))
-        return self._integrated(self._logs(self._shifted(step, spread, apart), spread, apart, share), step)
+        of_cells = self._of_cells(
+            self._shifted(step, spread, apart), lambda part: self._logs(part, spread, apart, share)
+        )
+        return self._integrated(of_cells, step)
 
     def of_low(self, spread: float, apart: float, share: float) -> Floats:
         """(n,) probability that each value is of the lower level."""
         step = _FINE * spread / math.sqrt(float(self._sizes.max()))
         grid = self._shifted(step, spread, apart)
-        logs = self._logs(grid, spread, apart, share)
-        of_cells = np.add.reduceat(logs, self._starts)
+        of_cells = self._of_cells(grid, lambda part: self._logs(part, spread, apart, share))
         weights = np.exp(of_cells - scipy.special.logsumexp(of_cells, axis=1, keepdims=True))
-        low = math.log(share) + _normal((self._sorted[:, None] - grid + apart) / spread) - math.log(spread)
-        chances = np.exp(low - logs)
-        return np.asarray((chances * np.repeat(weights, self._sizes, axis=0)).sum(axis=1)[self._back])
+        found = np.zeros(len(self._sorted))
+        for part, own in zip(self._parts(grid), self._parts(weights.T), strict=True):
+            low = math.log(share) + _normal((self._sorted[:, None] - part + apart) / spread)
+            chances = np.exp(low - math.log(spread) - self._logs(part, spread, apart, share))
+            found += (chances * np.repeat(own.T, self._sizes, axis=0)).sum(axis=1)
+        return np.asarray(found[self._back])
 
     def _shifted(self, step: float, spread: float, apart: float) -> Floats:
         """Means of the higher level that are possible: at the cell's mean and up to the distance above."""
@@ -213,8 +225,16 @@ class _Sample:
         low = math.log(share) + _normal(about + apart / spread)
         return np.asarray(np.logaddexp(high, low) - math.log(spread))
 
-    def _integrated(self, logs: Floats, step: float) -> float:
-        of_cells = np.add.reduceat(logs, self._starts)
+    def _parts(self, grid: Floats) -> list[Floats]:
+        """A grid in parts: all values at once on all of it are gigabytes for a year of trials."""
+        return np.array_split(grid, -(-len(grid) * len(self._sorted) // _MOST_AT_ONCE))
+
+    def _of_cells(self, grid: Floats, logs: Callable[[Floats], Floats]) -> Floats:
+        """(cells, grid) sums over the values of each cell, of (n, grid) logarithms."""
+        parts = [np.add.reduceat(logs(part), self._starts) for part in self._parts(grid)]
+        return np.concatenate(parts, axis=1)
+
+    def _integrated(self, of_cells: Floats, step: float) -> float:
         return float(scipy.special.logsumexp(of_cells, axis=1).sum()) + len(self._sizes) * math.log(step)
 
 
