@@ -48,7 +48,7 @@ pub struct Arguments {
     /// A network whose hosts may test, such as 192.0.2.0/24; may be given again. Without any, everybody.
     #[arg(long, value_name = "CIDR")]
     allow: Vec<Network>,
-    /// A client that is to send, or to read, and does not for so long loses its place, in seconds.
+    /// A client that is to send, or to read, and does not for so long loses its place, in seconds; at most a day.
     #[arg(long, value_name = "SECONDS", default_value_t = defaults::NO_DATA_TIMEOUT.as_secs(), value_parser = whole(1..=DAY_S, SECONDS))]
     no_data_timeout: u64,
     /// A file to which tests are written, one line of JSON an event; `-` is standard output.

@@ -80,19 +80,30 @@ def at_full_windows(row: TrialRow) -> FullWindows | None:
     """Say how long round trips were at full windows, where it is not clear whether these filled a queue.
 
     None where they are hardly longer, where the plan says what the link carries, where threads were always
-    busy or the source idle, and where both directions were in use: then it may be the other one's queue.
+    busy or the source idle, where the congestion window is what was full, as the verdict has it
+    (`flowsweep.analysis.tests.tcp.verdict`), and where both directions may have been in use: then it may be
+    the other one's queue.
     """
-    if row.get("verdict") != NOT_CLEAR or row.get("simultaneous") or row.get("link_payload_bps") is not None:
+    beside = row.get("simultaneous") or row.get("background")
+    if row.get("verdict") != NOT_CLEAR or beside or row.get("link_payload_bps") is not None:
         return None
-    shares = (row.get("limit_rwnd_share"), row.get("limit_send_buffer_share"))
-    windows = sum(share or 0.0 for share in shares)
+    windows = _full_windows(row)
     busy = max(row.get("thread_busy_send") or 0.0, row.get("thread_busy_recv") or 0.0) >= BUSY
-    if busy or windows < SOME or (row.get("sender_idle_share") or 0.0) >= SOME:
+    if windows is None or busy or (row.get("sender_idle_share") or 0.0) >= SOME:
         return None
     least_ms = row.get("rtt_min_ms") or 0.0
     wait_ms = (row.get("rtt_median_ms") or 0.0) - least_ms
     longer = wait_ms >= max(QUEUE_MS, QUEUE_SHARE * least_ms)
     return FullWindows(windows, wait_ms) if longer else None
+
+
+def _full_windows(row: TrialRow) -> float | None:
+    """Share of the time in which windows were full, where these fill and not the congestion window."""
+    buffer, cwnd = row.get("limit_send_buffer_share") or 0.0, row.get("limit_cwnd_share") or 0.0
+    windows, recoveries = (row.get("limit_rwnd_share") or 0.0) + buffer, row.get("recoveries")
+    hardly_lossy = recoveries is not None and recoveries <= row["flows"]
+    fill = windows >= (windows + cwnd) * MOST or (buffer >= SOME and hardly_lossy)
+    return windows if fill and windows >= SOME else None
 
 
 def at_windows_words(full: FullWindows) -> str:

@@ -123,7 +123,7 @@ def _plan(archive: Path, campaign: Campaign) -> Plan:
         plan = Plan.model_validate_json(campaign.plan_json)
     except ValidationError as error:
         raise ArchiveError(
-            f"{archive}: has no plan that this Flowsweep understands, as of another version"
+            f"{archive}: has no plan that this Flowsweep understands: it may be of another version"
         ) from error
     if not has_times(plan):
         raise ArchiveError(

@@ -144,7 +144,7 @@ def _plan(found: CampaignSoFar) -> Plan:
         return Plan.model_validate_json(found.campaign.plan_json)
     except ValidationError as error:
         raise ArchiveError(
-            f"{found.folder}: has no plan that this Flowsweep understands, as of another version; "
+            f"{found.folder}: has no plan that this Flowsweep understands: it may be of another version; "
             "`flowsweep summary` shows its trials"
         ) from error
 

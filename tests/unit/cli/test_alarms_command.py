@@ -220,7 +220,7 @@ def test_what_ran_once_or_was_imported_has_no_alarms(tmp_path: Path) -> None:
     assert (code, "its sweeps ran once, so there is no usual level to differ from" in said) == (2, True)
     for plan, told in (
         ({"campaign": {"name": "theirs"}, "sweeps": []}, "imported, not measured here: alarms are of sweeps"),
-        ({"unknown": 1}, "has no plan that this Flowsweep understands, as of another version"),
+        ({"unknown": 1}, "has no plan that this Flowsweep understands: it may be of another version"),
     ):
         folder = tmp_path / told[:3]
         create_archive(folder, plan_json=json.dumps(plan), seed=0).close()

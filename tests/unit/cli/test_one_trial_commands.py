@@ -236,7 +236,7 @@ UNCLEAR = (
 AT_FULL_WINDOWS = (
     "not known: windows were full for 60.0 % of the time, and round trips 5 ms longer than the minimum: "
     "windows beyond what the path carries, which fill a queue, or round trips that vary by themselves; full, "
-    "by share of the time: congestion window 40.0 %"
+    "by share of the time: receive window 35.0 %, send buffer 25.0 %, congestion window 25.0 %"
 )
 
 
@@ -267,8 +267,15 @@ AT_FULL_WINDOWS = (
             UNCLEAR,
         ),
         (
-            {"verdict": "not clear", "rtt_min_ms": 8.0, "rtt_median_ms": 13.0},
+            {"verdict": "not clear", "rtt_min_ms": 8.0, "rtt_median_ms": 13.0, "limit_cwnd_share": 0.25},
             AT_FULL_WINDOWS,
+        ),
+        # The congestion window was what was full, or the queue may be that of other traffic.
+        ({"verdict": "not clear", "rtt_min_ms": 8.0, "rtt_median_ms": 13.0}, UNCLEAR),
+        (
+            {"verdict": "not clear", "rtt_min_ms": 8.0, "rtt_median_ms": 13.0, "limit_cwnd_share": 0.25}
+            | {"background": "1 flow of cubic"},
+            "not known: no cause accounts for enough of the trial",
         ),
         ({"verdict": None, "limit_none_share": None}, "not known: the source's kernel does not say"),
         ({"verdict": None, "goodput_bps": None}, "not known: there are too few whole intervals"),
