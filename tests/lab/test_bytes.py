@@ -8,11 +8,12 @@ from campaign_support import flowsweep_here, runs_lab, summary, write_plan
 from flowsweep.analysis import bins
 from flowsweep.analysis.binning.byte_balance import balance
 from flowsweep.archive import read_archive
+from long_tests import long_after
 
 pytestmark = [*runs_lab, pytest.mark.together]
 
 
-@pytest.mark.parametrize("link", ["", 'rate = "20Mbit/s"'], ids=["unlimited", "20Mbit/s"])
+@pytest.mark.parametrize("link", long_after(1, of=['rate = "20Mbit/s"', ""]), ids=["20Mbit/s", "unlimited"])
 def test_bytes_sent_are_bytes_read_sampled_and_binned(tmp_path: Path, link: str) -> None:
     plan = write_plan(
         tmp_path,

@@ -11,13 +11,14 @@ from lab_support import needs_lab
 from flowsweep.hosts.engine import engine_path
 from iperf3_guests import SERVER, Case, Server, ask, build_pair
 from iperf3_hostile import RATE_MAX_BPS, under_attack
+from long_tests import long_after
 
 pytestmark = needs_lab
 SERVED_WITHIN_S, STOPPED_WITHIN_S = 10, 1
 
 
 @pytest.mark.quiet
-@pytest.mark.parametrize("addresses", [1, 20])
+@pytest.mark.parametrize("addresses", long_after(1, of=[20, 1]))
 def test_honest_clients_are_served_beside_hostile_ones(addresses: int) -> None:
     seen = under_attack(addresses, rounds=1, round_s=5)
     assert seen.failed == []

@@ -10,6 +10,8 @@ import pytest
 from lab_support import needs_lab
 from leftovers_world import KINDS
 
+from long_tests import long_but_for
+
 pytestmark = [*needs_lab, pytest.mark.together]
 
 WORLD = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
@@ -39,7 +41,7 @@ def test_nothing_is_left_of_a_campaign_of_which_a_process_is_killed(privilege: s
     assert told["left"] == {}, told
 
 
-@pytest.mark.parametrize("whom", ["controller", "command"])
+@pytest.mark.parametrize("whom", long_but_for("command", of=["controller", "command"]))
 def test_nothing_is_left_where_a_lab_is_killed_while_it_is_built_or_taken_down(whom: str) -> None:
     told = killings("commands", "root", whom)
     assert len(told) >= COMMANDS_MIN

@@ -30,7 +30,7 @@ FEWEST_WEEKDAYS = 4
 """Of the 7, on which trials must have begun for the others to be inferred from them."""
 _LEAST_BEYOND = 4
 _PLACES = 96
-"""Of a cycle at which its course is looked at: quarters of an hour of a day."""
+"""Of a day at which its course is looked at."""
 _PARTS = 24
 _DRAWS = 400
 _ROUNDS = 100
@@ -67,7 +67,7 @@ class _Cycle:
 
 
 _DAY = _Cycle("the hour of the day", "hour", DAY_S, HARMONICS, 12, DAY_S / 12)
-_WEEK = _Cycle("the day of the week", "day", WEEK_S, HARMONICS_OF_WEEK, 7, DAY_S / 2)
+_WEEK = _Cycle("the day of the week", "day", WEEK_S, HARMONICS_OF_WEEK, 7, 0.0)
 
 
 def daily_hypotheses(
@@ -156,7 +156,7 @@ def _told(
     if cycle is _WEEK:
         return _of_week(
             amplitude,
-            _of_weekdays(shape),
+            shape,
             part_means(series, beside, _weeks(series), series.weekdays, len(_WEEKDAYS)),
         )
     found = _single_hour(series, course)
@@ -207,27 +207,38 @@ def _hours(cycle: _Cycle) -> list[str]:
 
 
 def _shape(coefficients: Floats, cycle: _Cycle) -> Floats:
-    """(…, places) the fitted course over one cycle, natural logarithms, of (…, parameters) coefficients."""
-    places = np.arange(_PLACES) * cycle.period_s / _PLACES
-    return np.asarray(coefficients @ waves(places, cycle.period_s, cycle.harmonics).T)
+    """(…, places) the fitted course over one cycle, natural logarithms, of (…, parameters) coefficients.
+
+    Places are quarters of an hour of a day, or days of a week, each of which has its mean.
+    """
+    if cycle is _DAY:
+        shapes = waves(np.arange(_PLACES) * cycle.period_s / _PLACES, cycle.period_s, cycle.harmonics)
+    else:
+        hours = waves(np.arange(1800.0, WEEK_S, 3600), cycle.period_s, cycle.harmonics)
+        shapes = hours.reshape(len(_WEEKDAYS), 24, -1).mean(axis=1)
+    return np.asarray(coefficients @ shapes.T)
 
 
 def _seen(times_s: Floats, cycle: _Cycle) -> NDArray[np.bool_]:
-    """(places,) whether trials began in that twenty-fourth of the cycle: of others nothing is said."""
-    parts = np.floor(times_s % cycle.period_s / cycle.period_s * _PARTS).astype(int)
-    return np.repeat(np.isin(np.arange(_PARTS), parts), _PLACES // _PARTS)
+    """(places,) whether trials began in that hour, or on that day: of others nothing is said."""
+    count = _PARTS if cycle is _DAY else len(_WEEKDAYS)
+    parts = np.floor(times_s % cycle.period_s / cycle.period_s * count).astype(int)
+    return np.repeat(np.isin(np.arange(count), parts), _PLACES // _PARTS if cycle is _DAY else 1)
 
 
 def _amplitude(
     course: Course, cycle: _Cycle, seen: NDArray[np.bool_], most: float
 ) -> tuple[float, float, float]:
     """Half the range of the course, at most that of the data, with its 95 % interval, natural logarithms."""
-    half = min(float(np.ptp(_shape(course.coefficients, cycle)[seen])) / 2, most)
+    half = float(np.ptp(_shape(course.coefficients, cycle)[seen])) / 2
     generator = np.random.default_rng(SEED)
     draws = generator.multivariate_normal(
         course.coefficients, course.covariance, _DRAWS, check_valid="ignore"
     )
-    error = NORMAL_95 * float(np.std(np.ptp(_shape(draws, cycle)[:, seen], axis=1) / 2))
+    halves = np.ptp(_shape(draws, cycle)[:, seen], axis=1) / 2
+    if cycle is _WEEK:  # The highest and the lowest of several days alike are the luckiest ones.
+        half = max(2 * half - float(halves.mean()), 0.0)
+    half, error = min(half, most), NORMAL_95 * float(np.std(halves))
     return half, max(half - error, 0.0), half + error
 
 
@@ -351,12 +362,6 @@ def _part(hour: int) -> str:
 
 def _how_far(beyond: float) -> str:
     return f"{format_number(abs(percent(beyond)))} % {'lower' if beyond < 0 else 'higher'}"
-
-
-def _of_weekdays(shape: Floats) -> Floats:
-    """(7,) means of a week's course; nan of days on which no trial began."""
-    parts = np.array_split(shape, len(_WEEKDAYS))
-    return np.array([np.nanmean(part) if np.isfinite(part).any() else np.nan for part in parts])
 
 
 def _worst_days(days: Floats) -> str:

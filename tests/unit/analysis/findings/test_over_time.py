@@ -30,7 +30,7 @@ def day(_day: int, at_h: float) -> float:
     return 0.3 * math.sin(2 * math.pi * at_h / 24)
 
 
-@pytest.mark.parametrize("hours", [6, 24])
+@pytest.mark.parametrize("hours", long_after(1, of=[6, 24]))
 @pytest.mark.parametrize("begins_h", long_after(1, of=[0, 12]))
 def test_a_daily_cycle_is_no_drift(hours: float, begins_h: float) -> None:
     """It was "drifted −66.5 % [−73, −58]", and +156 % if begun twelve hours later."""
@@ -38,7 +38,7 @@ def test_a_daily_cycle_is_no_drift(hours: float, begins_h: float) -> None:
         assert set(claims(five_days(seed, hours, day, begins_h))) <= {"cycle"}
 
 
-@pytest.mark.parametrize("hours", [6, 24])
+@pytest.mark.parametrize("hours", long_after(1, of=[6, 24]))
 def test_a_step_between_days_is_found(hours: float) -> None:
     """It was missed in 197 of 200."""
     step = claims(five_days(1, hours, lambda number, _: math.log(0.8) * (number >= 2)))["step"]
@@ -137,7 +137,7 @@ NULLS: dict[str, Callable[[np.random.Generator], Any]] = {
 }
 
 
-@pytest.mark.parametrize("null", long_after(2, of=NULLS))
+@pytest.mark.parametrize("null", long_after(1, of=NULLS))
 def test_noise_of_any_kind_is_seldom_a_claim(null: str) -> None:
     """With correlation 0.7 it was one in 85 % of campaigns. Of 12 at 5 %: P(more than 3) = 0.002."""
     campaigns = (watched(NULLS[null](np.random.default_rng((3, seed))), TEN_MINUTES_S) for seed in range(12))
