@@ -13,8 +13,8 @@ fn all_are_answered(source: &(Report, Vec<Row>), echo: &str) {
     let (report, rows) = source;
     assert_eq!(report.incomplete, None);
     assert_eq!(report.table_rows["echoes"], rows.len() as u64);
-    // A machine that sleeps through some leaves them out.
-    assert!((20..=60).contains(&rows.len()), "{} probes", rows.len());
+    // A machine that sleeps through some leaves them out, and a busy one sleeps for most of the 300 ms.
+    assert!((5..=60).contains(&rows.len()), "{} probes", rows.len());
     for (number, row) in (0..).zip(rows) {
         assert_eq!((row.sequence, row.echo.as_str()), (number, echo));
         let rtt_ns = row.rtt_ns.unwrap();
